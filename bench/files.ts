@@ -36,7 +36,7 @@ export const files: Bench = {
   },
 };
 
-interface Place {
+interface MeasuredServer {
   readonly server: FileServer;
   readonly tree: Tree;
 }
@@ -44,21 +44,24 @@ interface Place {
 /** Two that make the same promise, or not. */
 interface Pair {
   readonly name: string;
-  readonly ours: Place;
-  readonly theirs: Place;
+  readonly ours: MeasuredServer;
+  readonly theirs: MeasuredServer;
   readonly against: string;
   readonly goal?: Goal;
 }
 
 async function measureFiles(disk: string, memory: string, say: Say): Promise<Row[]> {
   await using servers = new AsyncDisposableStack();
-  const places: Place[] = [];
-  const open = async (directory: string, start: (directory: string) => Promise<FileServer>): Promise<Place> => {
+  const measured: MeasuredServer[] = [];
+  const open = async (
+    directory: string,
+    start: (directory: string) => Promise<FileServer>,
+  ): Promise<MeasuredServer> => {
     const tree = makeTree(directory, treeFiles);
-    const place = { server: servers.use(await start(tree.directory)), tree };
-    await checkReading(place);
-    places.push(place);
-    return place;
+    const root = { server: servers.use(await start(tree.directory)), tree };
+    await checkReading(root);
+    measured.push(root);
+    return root;
   };
   const croft = (directory: string) => startCroft(directory, startClient);
   const other = (directory: string) => startPeer(directory, startClient);
@@ -77,7 +80,7 @@ async function measureFiles(disk: string, memory: string, say: Say): Promise<Row
     ...(await measureWrites({ name: 'durable', ours, theirs: durable, against: `${peer}, made durable` }, say)),
     ...(await measureWrites({ name: 'durable, theirs not', ours, theirs, against: peer }, say)),
   ];
-  for (const { tree } of places) tree.check();
+  for (const { tree } of measured) tree.check();
   return [...rows, await measureBurst(ours, theirs, say)];
 }
 
@@ -92,7 +95,7 @@ async function measureWrites({ name, ...pair }: Pair, say: Say): Promise<Row[]> 
 
 async function measure(
   what: string,
-  toSide: (place: Place) => Side,
+  toSide: (root: MeasuredServer) => Side,
   { ours, theirs, rounds, ...others }: Omit<Pair, 'name'> & { readonly rounds: number },
   say: Say,
 ): Promise<Row> {
@@ -101,7 +104,7 @@ async function measure(
   return toRow({ what, ...others, ...times });
 }
 
-async function measureBurst(ours: Place, theirs: Place, say: Say): Promise<Row> {
+async function measureBurst(ours: MeasuredServer, theirs: MeasuredServer, say: Say): Promise<Row> {
   const what = '2,000 reads at once';
   say(what);
   const burst = await compare({ ours: readingAtOnce(ours), theirs: readingAtOnce(theirs), rounds: 15, warmUp: 3 });
@@ -110,17 +113,17 @@ async function measureBurst(ours: Place, theirs: Place, say: Say): Promise<Row> 
 }
 
 /** That a read answers with the file. It is also the read that ours wants before a change. */
-async function checkReading({ server, tree }: Place): Promise<void> {
+async function checkReading({ server, tree }: MeasuredServer): Promise<void> {
   await server.callAll(tree.paths.map(server.calls.read));
   const text = await server.ask(server.calls.read(at(tree, 0)));
   if (!text.includes(revisionLine(0))) throw new Error(`a read did not answer with the file: ${text.slice(0, 200)}`);
 }
 
-function reading({ server, tree }: Place): Side {
+function reading({ server, tree }: MeasuredServer): Side {
   return { run: (round) => server.call(server.calls.read(at(tree, round))) };
 }
 
-function replacing({ server, tree }: Place): Side {
+function replacing({ server, tree }: MeasuredServer): Side {
   return {
     run(round) {
       const path = at(tree, round);
@@ -129,13 +132,13 @@ function replacing({ server, tree }: Place): Side {
   };
 }
 
-function creating(ending: string): (place: Place) => Side {
+function creating(ending: string): (root: MeasuredServer) => Side {
   return ({ server, tree }) => ({
     run: (round) => server.call(server.calls.write(`${at(tree, round)}.${round}.${ending}`, toSource(round))),
   });
 }
 
-function editing({ server, tree }: Place): Side {
+function editing({ server, tree }: MeasuredServer): Side {
   return {
     run(round) {
       const path = at(tree, round);
@@ -145,7 +148,7 @@ function editing({ server, tree }: Place): Side {
   };
 }
 
-function readingAtOnce({ server, tree }: Place): Side {
+function readingAtOnce({ server, tree }: MeasuredServer): Side {
   const calls = Array.from({ length: burstReads }, (_, index) => server.calls.read(at(tree, index)));
   return { run: () => server.callAll(calls) };
 }

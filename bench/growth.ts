@@ -15,7 +15,7 @@ const largeSizes = [10_000, 100_000];
 const touchedFiles = 100;
 const sessions = 3;
 
-interface Place {
+interface MeasuredServer {
   readonly server: FileServer;
   readonly tree: Tree;
   readonly touched: readonly string[];
@@ -31,7 +31,7 @@ interface Work {
   readonly name: string;
   readonly rounds: number;
   readonly warmUp: number;
-  toSide(place: Place): Side;
+  toSide(root: MeasuredServer): Side;
 }
 
 /** The same calls in a small tree and in large ones, and the first call of a session: a call costs what it touches. */
@@ -110,14 +110,14 @@ async function measureSize(large: Tree, small: Tree, { scratch, say, only }: Run
   const wanted = works.filter(({ name }) => isWanted(`${name} in ${large.paths.length} files`, only));
   if (wanted.length === 0) return [];
   await using servers = new AsyncDisposableStack();
-  const open = async (tree: Tree): Promise<Place> => {
+  const open = async (tree: Tree): Promise<MeasuredServer> => {
     const data = join(scratch, `data-${large.paths.length}-${tree.paths.length}`);
     const server = servers.use(await startCroft(tree.directory, startLeanClient, { data }));
     const step = tree.paths.length / touchedFiles;
     const touched = Array.from({ length: touchedFiles }, (_, index) => tree.paths[Math.floor(index * step)] ?? '');
-    const place = { server, tree, touched };
-    await prepare(place);
-    return place;
+    const root = { server, tree, touched };
+    await prepare(root);
+    return root;
   };
   const [ours, theirs] = [await open(large), await open(small)];
   const rows: Row[] = [];
@@ -139,13 +139,13 @@ async function measureWithoutWatches(tree: Tree, { scratch, say, only }: Run): P
     return [toUnmeasuredRow(line, 'this user cannot make a user namespace')];
   say(what);
   await using servers = new AsyncDisposableStack();
-  const open = async (set: string, first: number): Promise<Place> => {
+  const open = async (set: string, first: number): Promise<MeasuredServer> => {
     const start: StartClient = (argv) => startLeanClient(['unshare', ...toUser(set, argv)]);
     const data = join(scratch, `watches-${tree.paths.length}-${first}`);
     const server = servers.use(await startCroft(tree.directory, start, { data }));
-    const place = { server, tree, touched: tree.paths.slice(first, first + touchedFiles) };
-    await prepare(place);
-    return place;
+    const root = { server, tree, touched: tree.paths.slice(first, first + touchedFiles) };
+    await prepare(root);
+    return root;
   };
   // Each edits files of its own: a change by the other would be stale.
   const [ours, theirs] = [await open(noWatches, 0), await open('true', touchedFiles)];
@@ -161,7 +161,7 @@ function toUser(set: string, argv: readonly string[]): string[] {
 }
 
 /** Croft wants a read before a change; the last call waits for whatever Croft learns of the tree at first. */
-async function prepare({ server, touched }: Place): Promise<void> {
+async function prepare({ server, touched }: MeasuredServer): Promise<void> {
   await server.callAll(touched.map(server.calls.read));
   await server.call({ tool: 'snapshot_create', args: { name: 'before' } });
 }
@@ -192,7 +192,7 @@ const works: readonly Work[] = [
   },
 ];
 
-function replacing({ server, tree, touched }: Place): Side {
+function replacing({ server, tree, touched }: MeasuredServer): Side {
   return {
     run(round) {
       const path = at(touched, round);
@@ -201,7 +201,7 @@ function replacing({ server, tree, touched }: Place): Side {
   };
 }
 
-function editing({ server, tree, touched }: Place): Side {
+function editing({ server, tree, touched }: MeasuredServer): Side {
   return {
     run(round) {
       const path = at(touched, round);

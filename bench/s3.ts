@@ -31,20 +31,20 @@ export const s3: Bench = {
     say('an S3 server');
     mkdirSync(join(scratch.path, 'cluster'));
     await using gateway = await startCluster(join(scratch.path, 'cluster'));
-    const place = await fill(gateway, scratch.path, say);
-    const rows = [await measureOpen(place, say), await measureCommit(place, say)];
+    const root = await fill(gateway, scratch.path, say);
+    const rows = [await measureOpen(root, say), await measureCommit(root, say)];
     return { rows, about: { server: 'Ceph RGW, in memory, on loopback' } };
   },
 };
 
-interface Place {
+interface FilledBucket {
   readonly endpoint: string;
   readonly scratch: string;
   readonly tree: Tree;
   rclone(...args: readonly string[]): Promise<string>;
 }
 
-async function fill({ endpoint }: Gateway, scratch: string, say: Say): Promise<Place> {
+async function fill({ endpoint }: Gateway, scratch: string, say: Say): Promise<FilledBucket> {
   const client = new S3Client({ endpoint, region: 'us-east-1', credentials: s3Keys, forcePathStyle: true });
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
   client.destroy();
@@ -67,7 +67,7 @@ async function fill({ endpoint }: Gateway, scratch: string, say: Say): Promise<P
   return { endpoint, scratch, tree, rclone };
 }
 
-async function openMount({ endpoint }: Place, directory: string) {
+async function openMount({ endpoint }: FilledBucket, directory: string) {
   const trees = createLocalTrees();
   const options = { bucket, endpoint, region: 'us-east-1', prefix: 'p', credentials: s3Keys, allowPrivate: true };
   const objects = createObjectStore(options);
@@ -87,39 +87,39 @@ async function openMount({ endpoint }: Place, directory: string) {
   };
 }
 
-async function measureOpen(place: Place, say: Say): Promise<Row> {
+async function measureOpen(root: FilledBucket, say: Say): Promise<Row> {
   say(lines.open.what);
-  const [own, other] = [join(place.scratch, 'own'), join(place.scratch, 'other')];
+  const [own, other] = [join(root.scratch, 'own'), join(root.scratch, 'other')];
   const clear = async (directory: string) => rmSync(directory, { recursive: true, force: true });
   const ours: Side = {
     prepare: () => clear(own),
     async run() {
-      const { mount, close } = await openMount(place, own);
-      const probe = place.tree.paths.at(-1) ?? '';
-      const { bytes } = await mount.files.read(probe.slice(place.tree.directory.length + 1));
+      const { mount, close } = await openMount(root, own);
+      const probe = root.tree.paths.at(-1) ?? '';
+      const { bytes } = await mount.files.read(probe.slice(root.tree.directory.length + 1));
       if (!bytes.equals(readFileSync(probe))) throw new Error('a file of the mount is not what it should be');
       await close();
     },
   };
   const theirs: Side = {
     prepare: () => clear(other),
-    run: () => place.rclone('sync', `store:${bucket}/p/${namespace}`, other),
+    run: () => root.rclone('sync', `store:${bucket}/p/${namespace}`, other),
   };
   return toRow({ ...lines.open, ...(await compare({ ours, theirs, rounds: 3, warmUp: 1 })) });
 }
 
-async function measureCommit(place: Place, say: Say): Promise<Row> {
+async function measureCommit(root: FilledBucket, say: Say): Promise<Row> {
   say(lines.commit.what);
-  const { mount, close } = await openMount(place, join(place.scratch, 'own'));
+  const { mount, close } = await openMount(root, join(root.scratch, 'own'));
   const { signal } = new AbortController();
   const change = (round: number, at: (path: string) => string) => {
     for (let index = 0; index < changed; index++) {
-      const path = place.tree.paths[(round * changed + index * 97) % files] ?? '';
-      writeFileSync(at(path), toSource(place.tree.next(path)));
+      const path = root.tree.paths[(round * changed + index * 97) % files] ?? '';
+      writeFileSync(at(path), toSource(root.tree.next(path)));
     }
   };
   const ours: Side = {
-    prepare: async (round) => change(round, (path) => join(mount.directory, path.slice(place.tree.directory.length))),
+    prepare: async (round) => change(round, (path) => join(mount.directory, path.slice(root.tree.directory.length))),
     async run() {
       await mount.refresh(signal);
       const { committed } = await mount.commit(signal);
@@ -127,10 +127,10 @@ async function measureCommit(place: Place, say: Say): Promise<Row> {
     },
   };
   const other = `store:${bucket}/q/${namespace}`;
-  await place.rclone('sync', '--transfers', '16', place.tree.directory, other);
+  await root.rclone('sync', '--transfers', '16', root.tree.directory, other);
   const theirs: Side = {
     prepare: async (round) => change(round, (path) => path),
-    run: () => place.rclone('sync', place.tree.directory, other),
+    run: () => root.rclone('sync', root.tree.directory, other),
   };
   const times = await compare({ ours, theirs, rounds: 5, warmUp: 1 });
   await close();

@@ -17,11 +17,11 @@ export const snapshot: Bench = {
   name: 'snapshot',
   async run(say, only) {
     using scratch = makeScratch();
-    await using places = new AsyncDisposableStack();
+    await using opened = new AsyncDisposableStack();
     const open = async (name: string, count: number) => {
-      const place = await openPlace(scratch.path, name, count, say);
-      places.use(place.server);
-      return place;
+      const workspace = await openMeasured(scratch.path, name, count, say);
+      opened.use(workspace.server);
+      return workspace;
     };
     const rows: Row[] = [];
     const wants = (what: string, size: number) => isWanted(what, only) && (only.sizes?.includes(size) ?? true);
@@ -37,18 +37,18 @@ export const snapshot: Bench = {
   },
 };
 
-async function measureGrowth(large: Place, small: Place, say: Say): Promise<Row> {
+async function measureGrowth(large: OpenedWorkspace, small: OpenedWorkspace, say: Say): Promise<Row> {
   say('snapshot, 100,000 files');
   const times = await compare({ ours: taking(large), theirs: taking(small), rounds: 30, warmUp: 3 });
   return toRow({ what: 'snapshot, 100,000 files', against: 'itself, 10,000', goal: atMostTimes(2), ...times });
 }
 
-interface Place {
+interface OpenedWorkspace {
   readonly server: FileServer;
   readonly tree: Tree;
 }
 
-async function openPlace(scratch: string, name: string, count: number, say: Say): Promise<Place> {
+async function openMeasured(scratch: string, name: string, count: number, say: Say): Promise<OpenedWorkspace> {
   say(`a tree of ${count} files`);
   const tree = makeTree(join(scratch, name), count);
   const server = await startCroft(tree.directory, startLeanClient, { data: join(scratch, `${name}-data`) });
@@ -66,14 +66,14 @@ function change(tree: Tree, round: number): void {
   }
 }
 
-function taking({ server, tree }: Place): Side {
+function taking({ server, tree }: OpenedWorkspace): Side {
   return {
     prepare: async (round) => change(tree, round),
     run: (round) => server.call({ tool: 'snapshot_create', args: { name: `round-${round % 20}` } }),
   };
 }
 
-async function measureSnapshots(ours: Place, scratch: string, say: Say): Promise<Row[]> {
+async function measureSnapshots(ours: OpenedWorkspace, scratch: string, say: Say): Promise<Row[]> {
   const tree = makeTree(join(scratch, 'theirs'), 10_000);
   const repository = makeRepository(tree);
   const peers: Readonly<Record<string, Side>> = {
@@ -97,7 +97,7 @@ async function measureSnapshots(ours: Place, scratch: string, say: Say): Promise
   return rows;
 }
 
-async function measureRestore({ server, tree }: Place, say: Say): Promise<Row> {
+async function measureRestore({ server, tree }: OpenedWorkspace, say: Say): Promise<Row> {
   say('restore');
   const peer = makeTree(`${tree.directory}-restored`, 10_000);
   const repository = makeRepository(peer);
@@ -119,7 +119,7 @@ async function measureRestore({ server, tree }: Place, say: Say): Promise<Row> {
 }
 
 /** A fork can be worked in when it is answered: a file of it is read within the time. */
-async function measureFork({ server, tree }: Place, scratch: string, what: string, say: Say): Promise<Row> {
+async function measureFork({ server, tree }: OpenedWorkspace, scratch: string, what: string, say: Say): Promise<Row> {
   say(what);
   const line = { what, against: 'a bare overlay mount', goal: atMostTimes(1.5) };
   const layers = toLayers(scratch, tree.directory);

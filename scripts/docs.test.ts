@@ -34,8 +34,8 @@ test.each(pages)('every link of %s leads to a file', (page) => {
 
 test.each(pages)('every path that %s names exists', (page) => {
   const paths = [...read(page).matchAll(/`((?:packages|scripts|docs|core|tools|lib|test)\/[\w./-]+)`/g)];
-  const places = [root, join(root, 'packages/croft'), join(root, 'packages/croft/src')];
-  const isThere = (path: string) => places.some((place) => existsSync(join(place, path)));
+  const roots = [root, join(root, 'packages/croft'), join(root, 'packages/croft/src')];
+  const isThere = (path: string) => roots.some((folder) => existsSync(join(folder, path)));
   expect(paths.map(([, path = '']) => path).filter((path) => !isThere(path))).toEqual([]);
 });
 

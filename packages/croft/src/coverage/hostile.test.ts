@@ -12,8 +12,8 @@ const source = 'a();\nb();\n\nc();\n';
 const lineCount = source.split('\n').length;
 
 const number = fc.oneof(fc.integer({ min: -2, max: 12 }), fc.constantFrom(1e308, -0.5, 2 ** 53));
-const place = fc.record({ line: number, column: fc.option(number) });
-const span = fc.record({ start: place, end: place });
+const position = fc.record({ line: number, column: fc.option(number) });
+const span = fc.record({ start: position, end: position });
 /** Nearly valid, so that the first check passes. */
 const report = fc.oneof(
   fc.string(),

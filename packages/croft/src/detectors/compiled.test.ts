@@ -34,10 +34,10 @@ describe('go', () => {
   });
 
   test('fails the format check when formatting would change a file', async () => {
-    using place = makeDirectory();
+    using root = makeDirectory();
     const { formatCheck } = await detectOne({ 'go.mod': '' });
     const check = (said: string, code: number) =>
-      runWith(place.path, 'gofmt', `printf '${said}'; exit ${code}`, formatCheck);
+      runWith(root.path, 'gofmt', `printf '${said}'; exit ${code}`, formatCheck);
     expect(check('', 0)).toBe(0);
     expect(check('diff a.go', 0)).not.toBe(0);
     expect(check('', 2)).not.toBe(0);
@@ -82,14 +82,14 @@ describe('rust', () => {
   });
 
   test('formats a single file, and the package as a whole', async () => {
-    using place = makeDirectory();
+    using root = makeDirectory();
     const { format } = await detectOne({ 'Cargo.toml': '[package]\nedition = "2021"\n' });
     const saying = 'echo "$(basename "$0") $*" > said';
-    for (const name of ['cargo', 'rustfmt']) fake(place.path, name, saying);
-    runWith(place.path, 'cargo', saying, format, ['.']);
-    expect(readFileSync(place.at('said'), 'utf8')).toBe('cargo fmt\n');
-    runWith(place.path, 'rustfmt', saying, format, ['src/a b.rs', '-x.rs']);
-    expect(readFileSync(place.at('said'), 'utf8')).toBe('rustfmt --edition 2021 src/a b.rs ./-x.rs\n');
+    for (const name of ['cargo', 'rustfmt']) fake(root.path, name, saying);
+    runWith(root.path, 'cargo', saying, format, ['.']);
+    expect(readFileSync(root.at('said'), 'utf8')).toBe('cargo fmt\n');
+    runWith(root.path, 'rustfmt', saying, format, ['src/a b.rs', '-x.rs']);
+    expect(readFileSync(root.at('said'), 'utf8')).toBe('rustfmt --edition 2021 src/a b.rs ./-x.rs\n');
   });
 
   test('leaves out benches, which no stable compiler accepts', async () => {
@@ -204,9 +204,9 @@ describe('c and c++', () => {
       'src/a.cc': '',
     });
     expect(lint).toEqual({ tool: 'clang-tidy', argv: ['clang-tidy', '-p', 'build', '$FILES'], all: ['src/a.cc'] });
-    using place = makeDirectory({ 'a.c': '', 'src/b.h': '', 'build/c.c': '', '.git/d.c': '', 'e.txt': '' });
-    runWith(place.path, 'clang-format', 'shift; echo "$@" > said', format, ['.']);
-    expect(readFileSync(place.at('said'), 'utf8').trim().split(' ').sort()).toEqual(['./a.c', './src/b.h']);
+    using root = makeDirectory({ 'a.c': '', 'src/b.h': '', 'build/c.c': '', '.git/d.c': '', 'e.txt': '' });
+    runWith(root.path, 'clang-format', 'shift; echo "$@" > said', format, ['.']);
+    expect(readFileSync(root.at('said'), 'utf8').trim().split(' ').sort()).toEqual(['./a.c', './src/b.h']);
   });
 });
 

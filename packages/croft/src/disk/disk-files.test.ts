@@ -32,24 +32,24 @@ describeFiles('disk', async () => {
 
 describe('the root', () => {
   test.each(['/virtual', '/virtual/../virtual'])('is known by every name that it was given: %s', async (name) => {
-    using place = openOnDisk();
-    symlinkSync(`${name}/a.txt`, place.at('link'));
-    await place.files.write(`${name}/a.txt`, bytesOf('hello'));
-    expect(await readText(place.files, 'link')).toBe('hello');
-    expect(await readText(place.files, `${place.fixture.at('nickname')}/a.txt`)).toBe('hello');
-    await expectFailure(place.files.read('/virtual-evil/a.txt'), 'E_SANDBOX_VIOLATION');
-    await expectFailure(place.files.read(`${name}/../a.txt`), 'E_SANDBOX_VIOLATION');
+    using folder = openOnDisk();
+    symlinkSync(`${name}/a.txt`, folder.at('link'));
+    await folder.files.write(`${name}/a.txt`, bytesOf('hello'));
+    expect(await readText(folder.files, 'link')).toBe('hello');
+    expect(await readText(folder.files, `${folder.fixture.at('nickname')}/a.txt`)).toBe('hello');
+    await expectFailure(folder.files.read('/virtual-evil/a.txt'), 'E_SANDBOX_VIOLATION');
+    await expectFailure(folder.files.read(`${name}/../a.txt`), 'E_SANDBOX_VIOLATION');
   });
 
   test('stays the directory that was opened, whatever is later found at its path', async () => {
-    using place = openOnDisk();
-    const canary = plantCanary(place.fixture.at('outside'));
-    await place.files.write('secret.txt', bytesOf('own'));
-    renameSync(place.directory, place.fixture.at('moved'));
-    symlinkSync(canary.path, place.directory);
-    expect(await readText(place.files, `${place.directory}/secret.txt`)).toBe('own');
-    await place.files.write('new.txt', bytesOf('new'));
-    expect(readdirSync(place.fixture.at('moved')).sort()).toEqual(['new.txt', 'secret.txt']);
+    using folder = openOnDisk();
+    const canary = plantCanary(folder.fixture.at('outside'));
+    await folder.files.write('secret.txt', bytesOf('own'));
+    renameSync(folder.directory, folder.fixture.at('moved'));
+    symlinkSync(canary.path, folder.directory);
+    expect(await readText(folder.files, `${folder.directory}/secret.txt`)).toBe('own');
+    await folder.files.write('new.txt', bytesOf('new'));
+    expect(readdirSync(folder.fixture.at('moved')).sort()).toEqual(['new.txt', 'secret.txt']);
     expect(canary.changes()).toEqual([]);
   });
 });
@@ -63,45 +63,45 @@ describe('a temporary file of a killed writer', () => {
   };
 
   test('is removed by the next write in its directory once it is old, and by no other write', async () => {
-    using place = openOnDisk();
-    mkdirSync(place.at('dir'));
-    for (const directory of ['', 'dir/']) plant(place.at(`${directory}${temporaryPrefix}old`), 2 * minuteMs);
-    plant(place.at(`${temporaryPrefix}fresh`), 0);
-    plant(place.at('.croft-tmpfile'), 2 * minuteMs);
-    await place.files.write('a.txt', bytesOf('a'));
-    expect(readdirSync(place.directory).sort()).toEqual([`${temporaryPrefix}fresh`, '.croft-tmpfile', 'a.txt', 'dir']);
-    expect(readdirSync(place.at('dir'))).toEqual([`${temporaryPrefix}old`]);
-    await place.files.write('dir/a.txt', bytesOf('a'));
-    expect(readdirSync(place.at('dir'))).toEqual(['a.txt']);
+    using folder = openOnDisk();
+    mkdirSync(folder.at('dir'));
+    for (const directory of ['', 'dir/']) plant(folder.at(`${directory}${temporaryPrefix}old`), 2 * minuteMs);
+    plant(folder.at(`${temporaryPrefix}fresh`), 0);
+    plant(folder.at('.croft-tmpfile'), 2 * minuteMs);
+    await folder.files.write('a.txt', bytesOf('a'));
+    expect(readdirSync(folder.directory).sort()).toEqual([`${temporaryPrefix}fresh`, '.croft-tmpfile', 'a.txt', 'dir']);
+    expect(readdirSync(folder.at('dir'))).toEqual([`${temporaryPrefix}old`]);
+    await folder.files.write('dir/a.txt', bytesOf('a'));
+    expect(readdirSync(folder.at('dir'))).toEqual(['a.txt']);
   });
 
   test('is removed once it is old, also by a server that saw it new', async () => {
-    using place = openOnDisk();
-    const leftover = place.at(`${temporaryPrefix}left`);
+    using folder = openOnDisk();
+    const leftover = folder.at(`${temporaryPrefix}left`);
     plant(leftover, 0);
-    await place.files.write('a.txt', bytesOf('soon after the kill'));
+    await folder.files.write('a.txt', bytesOf('soon after the kill'));
     expect(existsSync(leftover)).toBe(true);
     plant(leftover, 2 * minuteMs);
-    await place.files.write('a.txt', bytesOf('later'));
-    expect(readdirSync(place.directory)).toEqual(['a.txt']);
+    await folder.files.write('a.txt', bytesOf('later'));
+    expect(readdirSync(folder.directory)).toEqual(['a.txt']);
   });
 
   test('is removed by name: a link is not followed', async () => {
-    using place = openOnDisk();
-    const canary = plantCanary(place.fixture.at('outside'));
-    symlinkSync(`${canary.path}/secret.txt`, place.at(`${temporaryPrefix}link`));
-    symlinkSync(canary.path, place.at(`${temporaryPrefix}directory`));
-    mkdirSync(place.at(`${temporaryPrefix}mine`));
-    await place.files.write('a.txt', bytesOf('a'));
+    using folder = openOnDisk();
+    const canary = plantCanary(folder.fixture.at('outside'));
+    symlinkSync(`${canary.path}/secret.txt`, folder.at(`${temporaryPrefix}link`));
+    symlinkSync(canary.path, folder.at(`${temporaryPrefix}directory`));
+    mkdirSync(folder.at(`${temporaryPrefix}mine`));
+    await folder.files.write('a.txt', bytesOf('a'));
     expect(canary.changes()).toEqual([]);
-    expect(existsSync(place.at(`${temporaryPrefix}mine`))).toBe(true);
+    expect(existsSync(folder.at(`${temporaryPrefix}mine`))).toBe(true);
   });
 
   test('is not listed, and does not count towards the limit', async () => {
-    using place = openOnDisk();
-    for (let index = 0; index < 5; index += 1) plant(place.at(`${temporaryPrefix}${index}`), 0);
-    writeFileSync(place.at('a.txt'), '');
-    const { entries, cut } = await place.files.list('', { limit: 1 });
+    using folder = openOnDisk();
+    for (let index = 0; index < 5; index += 1) plant(folder.at(`${temporaryPrefix}${index}`), 0);
+    writeFileSync(folder.at('a.txt'), '');
+    const { entries, cut } = await folder.files.list('', { limit: 1 });
     expect({ names: entries.map(({ name }) => name), cut }).toEqual({ names: ['a.txt'], cut: false });
   });
 });
@@ -109,13 +109,13 @@ describe('a temporary file of a killed writer', () => {
 test.skipIf(process.getuid?.() !== 0)(
   'a file made by a server of root belongs to the owner of its directory',
   async () => {
-    using place = openOnDisk();
-    chownSync(place.directory, 1234, 2345);
-    await place.files.write('dir/sub/new.txt', bytesOf('new'));
-    writeFileSync(place.at('theirs.txt'), 'old');
-    chownSync(place.at('theirs.txt'), 3456, 4567);
-    await place.files.write('theirs.txt', bytesOf('new'));
-    const ownerOf = (name: string) => [statSync(place.at(name)).uid, statSync(place.at(name)).gid];
+    using folder = openOnDisk();
+    chownSync(folder.directory, 1234, 2345);
+    await folder.files.write('dir/sub/new.txt', bytesOf('new'));
+    writeFileSync(folder.at('theirs.txt'), 'old');
+    chownSync(folder.at('theirs.txt'), 3456, 4567);
+    await folder.files.write('theirs.txt', bytesOf('new'));
+    const ownerOf = (name: string) => [statSync(folder.at(name)).uid, statSync(folder.at(name)).gid];
     for (const name of ['dir', 'dir/sub', 'dir/sub/new.txt']) expect(ownerOf(name)).toEqual([1234, 2345]);
     expect(ownerOf('theirs.txt')).toEqual([3456, 4567]);
   },
@@ -124,35 +124,35 @@ test.skipIf(process.getuid?.() !== 0)(
 test.each([`${temporaryPrefix}mine`, `${temporaryPrefix}dir/a.txt`])(
   'a caller cannot hide a file under the name of a temporary file: %s',
   async (path) => {
-    using place = openOnDisk();
-    const outcome = await place.files.write(path, bytesOf('hidden')).catch((thrown) => thrown.code);
-    const { entries } = await place.files.list('', { limit: 10 });
+    using folder = openOnDisk();
+    const outcome = await folder.files.write(path, bytesOf('hidden')).catch((thrown) => thrown.code);
+    const { entries } = await folder.files.list('', { limit: 10 });
     expect(outcome === 'E_INVALID_PATH' || entries.length === 1).toBe(true);
   },
 );
 
 test('the number of handles of a write does not grow with the depth of the path', async () => {
-  using place = openOnDisk();
+  using folder = openOnDisk();
   const before = countHandles();
-  const work = place.files.write(`${'d/'.repeat(300)}a.bin`, Buffer.alloc(8 * 1024 * 1024));
-  while (!existsSync(place.at('d/'.repeat(300)))) await setImmediate();
+  const work = folder.files.write(`${'d/'.repeat(300)}a.bin`, Buffer.alloc(8 * 1024 * 1024));
+  while (!existsSync(folder.at('d/'.repeat(300)))) await setImmediate();
   expect(countHandles() - before).toBeLessThan(20);
   await work;
 });
 
 test('a write reports the version of the file it wrote, also if a link has replaced it since', async () => {
-  using place = openOnDisk();
-  const canary = plantCanary(place.fixture.at('outside'));
-  const work = place.files.write('a.txt', bytesOf('mine'));
-  while (!existsSync(place.at('a.txt'))) await setImmediate();
-  rmSync(place.at('a.txt'));
-  symlinkSync(canary.path, place.at('a.txt'));
+  using folder = openOnDisk();
+  const canary = plantCanary(folder.fixture.at('outside'));
+  const work = folder.files.write('a.txt', bytesOf('mine'));
+  while (!existsSync(folder.at('a.txt'))) await setImmediate();
+  rmSync(folder.at('a.txt'));
+  symlinkSync(canary.path, folder.at('a.txt'));
   expect(await work).toMatchObject({ path: 'a.txt', kind: 'file', size: 4 });
 });
 
 test('no operation leaks a handle, on success or failure', async () => {
-  using place = openOnDisk();
-  const canary = plantCanary(place.fixture.at('outside'));
+  using folder = openOnDisk();
+  const canary = plantCanary(folder.fixture.at('outside'));
   const paths = [
     '',
     'dir',
@@ -178,10 +178,10 @@ test('no operation leaks a handle, on success or failure', async () => {
   ].flat();
   const openHandles: number[] = [];
   while (openHandles.length < 12) {
-    plantTangle(place.directory, canary.path);
+    plantTangle(folder.directory, canary.path);
     for (const [, operate] of round)
-      for (const path of paths) await operate(place.files, path).then(closeIfOpen, () => {});
-    await place.files.modifiedTimes(paths);
+      for (const path of paths) await operate(folder.files, path).then(closeIfOpen, () => {});
+    await folder.files.modifiedTimes(paths);
     openHandles.push(countHandles());
   }
   // One leaked handle per round would be ten.
@@ -190,28 +190,28 @@ test('no operation leaks a handle, on success or failure', async () => {
 }, 60_000);
 
 test('concurrent reads leak no handles, and each resolves its own path', async () => {
-  using place = openOnDisk();
-  const canary = plantCanary(place.fixture.at('outside'));
-  mkdirSync(place.at('dir/sub'), { recursive: true });
+  using folder = openOnDisk();
+  const canary = plantCanary(folder.fixture.at('outside'));
+  mkdirSync(folder.at('dir/sub'), { recursive: true });
   const names = Array.from({ length: 200 }, (_, index) => `dir/sub/${index}.txt`);
-  for (const name of names) writeFileSync(place.at(name), name);
+  for (const name of names) writeFileSync(folder.at(name), name);
   const before = countHandles();
-  const reads = names.map((name) => place.files.read(name));
+  const reads = names.map((name) => folder.files.read(name));
   expect(countHandles()).toBe(before);
   expect((await Promise.all(reads)).map(({ bytes }) => bytes.toString())).toEqual(names);
   expect(countHandles()).toBe(before);
 
-  renameSync(place.at('dir/sub'), place.at('dir/moved'));
-  await expect(place.files.read('dir/sub/0.txt')).rejects.toMatchObject({ code: 'E_FILE_NOT_FOUND' });
-  symlinkSync(canary.path, place.at('dir/sub'));
-  await expect(place.files.read('dir/sub/secret.txt')).rejects.toMatchObject({ code: 'E_SANDBOX_VIOLATION' });
-  expect((await place.files.read('dir/moved/0.txt')).path).toBe('dir/moved/0.txt');
+  renameSync(folder.at('dir/sub'), folder.at('dir/moved'));
+  await expect(folder.files.read('dir/sub/0.txt')).rejects.toMatchObject({ code: 'E_FILE_NOT_FOUND' });
+  symlinkSync(canary.path, folder.at('dir/sub'));
+  await expect(folder.files.read('dir/sub/secret.txt')).rejects.toMatchObject({ code: 'E_SANDBOX_VIOLATION' });
+  expect((await folder.files.read('dir/moved/0.txt')).path).toBe('dir/moved/0.txt');
 });
 
 test('modification times come only from below the root, and leave the current directory of the process alone', async () => {
-  using place = openOnDisk();
-  mkdirSync(place.at('dir/sub'), { recursive: true });
-  writeFileSync(place.at('dir/sub/a'), '');
+  using folder = openOnDisk();
+  mkdirSync(folder.at('dir/sub'), { recursive: true });
+  writeFileSync(folder.at('dir/sub/a'), '');
   const before = process.cwd();
   const climbing = [
     '..',
@@ -226,8 +226,8 @@ test('modification times come only from below the root, and leave the current di
     '/etc/passwd',
     'dir/sub/../../..',
   ];
-  expect(await place.files.modifiedTimes(climbing)).toEqual(climbing.map(() => 0));
-  expect(await place.files.modifiedTimes(['dir/sub/a', `${place.directory}/dir/sub/a`])).not.toContain(0);
+  expect(await folder.files.modifiedTimes(climbing)).toEqual(climbing.map(() => 0));
+  expect(await folder.files.modifiedTimes(['dir/sub/a', `${folder.directory}/dir/sub/a`])).not.toContain(0);
   expect(process.cwd()).toBe(before);
 });
 

@@ -16,7 +16,7 @@ const skip = (id: string, skipped: string): EscapeReport => ({ ...held(id), outc
 async function proveWith(reports: readonly EscapeReport[], options: Partial<ProofOptions> = {}) {
   let text = '';
   const {
-    groups: told,
+    groups: reported,
     escapes,
     hasHeld,
   } = await prove({
@@ -31,7 +31,7 @@ async function proveWith(reports: readonly EscapeReport[], options: Partial<Proo
     },
     ...options,
   });
-  return { text, groups: told, escapes, hasHeld };
+  return { text, groups: reported, escapes, hasHeld };
 }
 
 test('prints each attempt under its group, and a summary of all in one line', async () => {
@@ -54,8 +54,8 @@ test('prints each attempt under its group, and a summary of all in one line', as
 });
 
 test('prints once for each attempted group what it covers and what it leaves out', async () => {
-  const { text, groups: told } = await proveWith([held('A1'), held('A2'), held('G97'), held('X1')]);
-  expect(told.map(({ letter }) => letter)).toEqual(['A', 'G']);
+  const { text, groups: reported } = await proveWith([held('A1'), held('A2'), held('G97'), held('X1')]);
+  expect(reported.map(({ letter }) => letter)).toEqual(['A', 'G']);
   const flat = text.replace(/\s+/g, ' ');
   for (const { letter, covers, leavesOut } of escapeGroups) {
     const count = letter === 'A' || letter === 'G' ? 2 : 1;

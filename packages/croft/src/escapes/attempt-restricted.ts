@@ -56,7 +56,7 @@ export async function attemptRestricted(fixture: EscapeFixture, attempt: Restric
   return verdict(judged, control);
 }
 
-export const toCidr = ({ address, port }: Listener) => `${address}/${address.includes(':') ? 128 : 32}:${port}`;
+const toCidr = ({ address, port }: Listener) => `${address}/${address.includes(':') ? 128 : 32}:${port}`;
 export const toAuthority = ({ address, port }: Listener) => `${bracket(address)}:${port}`;
 export const bracket = (address: string) => (address.includes(':') ? `[${address}]` : address);
 
@@ -107,8 +107,12 @@ function judgeAnswers(ran: ScriptResult, asked: number, mayFail = false): Proble
   const answers = answersIn(ran);
   const missing = answers.length !== asked && `${answers.length} of ${asked} requests were answered`;
   const strange = answers.filter((text) => !(mayFail ? failed : refused).test(text) || text.includes(body));
-  const isTold = mayFail || ran.denials.some(({ layer }) => layer === 'network');
-  return [missing, ...strange.map((text) => `not refused: ${text.slice(0, 100)}`), !isTold && 'no denial was reported'];
+  const isReported = mayFail || ran.denials.some(({ layer }) => layer === 'network');
+  return [
+    missing,
+    ...strange.map((text) => `not refused: ${text.slice(0, 100)}`),
+    !isReported && 'no denial was reported',
+  ];
 }
 
 async function findControl(fixture: EscapeFixture, allowed: Listener): Promise<Problem[]> {

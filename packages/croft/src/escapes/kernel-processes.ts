@@ -47,11 +47,11 @@ export const kernelProcesses: readonly Escape[] = [
     guards: ['init', 'system-calls'],
     async attempt(fixture) {
       const probed = await runProber(fixture, [...ways('1', 3), ...ways('$PPID', 4)]);
-      const looks = ['1', '$PPID'].flatMap((pid) => [
+      const reads = ['1', '$PPID'].flatMap((pid) => [
         ...files.map((name) => `head -c 1 /proc/${pid}/${name} >/dev/null && echo ${name} of ${pid}`),
         ...links.map((name) => `readlink /proc/${pid}/${name} >/dev/null && echo ${name} of ${pid}`),
       ]);
-      const { output } = await fixture.run(['exec 2>/dev/null', ...looks, 'exit 0'].join('\n'));
+      const { output } = await fixture.run(['exec 2>/dev/null', ...reads, 'exit 0'].join('\n'));
       return verdict(describeGotThrough(probed), output !== '' && `seen: ${output.trimEnd().replaceAll('\n', ', ')}`);
     },
   },

@@ -61,10 +61,10 @@ export const pathsControl: readonly Escape[] = [
     guards: ['control-files'],
     async attempt(fixture) {
       const repository = await fixture.open({ tree: { ...git, ...nested } });
-      const places = ['.git', 'deep/er/.git'];
-      await repository.run(places.map((at) => `mv ${at}/HEAD ${at}/aside`).join('; '));
+      const directories = ['.git', 'deep/er/.git'];
+      await repository.run(directories.map((at) => `mv ${at}/HEAD ${at}/aside`).join('; '));
       await repository.reopen();
-      const evil = places.map(
+      const evil = directories.map(
         (at) => `echo evil > ${at}/hooks/pre-commit; echo evil > ${at}/config; mv ${at}/aside ${at}/HEAD`,
       );
       await repository.run(evil.join('; '));

@@ -52,8 +52,8 @@ export const pathsLinks: readonly Escape[] = [
     async attempt(fixture) {
       await makeLinks(fixture);
       await fixture.call('write', { file_path: 'own/a.txt', content: 'own\n' });
-      const places = ['absolute', 'relative', 'chain', 'below/up'].flatMap((at) => [`${at}/new`, `${at}/a/b/new`]);
-      const calls = places.flatMap((path): AttackCall[] => [
+      const paths = ['absolute', 'relative', 'chain', 'below/up'].flatMap((at) => [`${at}/new`, `${at}/a/b/new`]);
+      const calls = paths.flatMap((path): AttackCall[] => [
         ['write', { file_path: path, content: 'evil\n' }],
         ['move', { from: 'own/a.txt', to: path }],
         ['move', { from: 'own', to: path }],

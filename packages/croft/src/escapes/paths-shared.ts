@@ -26,7 +26,7 @@ export const pathsShared: readonly Escape[] = [
     id: 'A22',
     title: 'a directory that everybody shares, where ours are made',
     guards: ['server'],
-    attempt: attemptToLook,
+    attempt: attemptToRead,
   },
   {
     id: 'A22b',
@@ -36,7 +36,7 @@ export const pathsShared: readonly Escape[] = [
   },
 ];
 
-async function attemptToLook(fixture: EscapeFixture) {
+async function attemptToRead(fixture: EscapeFixture) {
   const open = new Map<string, number>();
   const own = makeTemporaryDirectory('look');
   removeTemporaryDirectory(own);

@@ -21,15 +21,15 @@ export const secrets: readonly Escape[] = [
         'HOST_ONLY',
       ];
       const own = await fixture.open({ variables: Object.fromEntries(names.map((name) => [name, value])) });
-      const looks = [
+      const reads = [
         await own.run('env; export -p; set; declare -x'),
         await own.run('cat /proc/*/environ /proc/*/task/*/environ 2>/dev/null | tr "\\0" "\\n"'),
         await own.run('cat /proc/*/cmdline 2>/dev/null | tr "\\0" "\\n"'),
       ];
-      const output = looks.map((ran) => ran.output).join('');
+      const output = reads.map((ran) => ran.output).join('');
       const allowed =
         /^(?:PATH|HOME|USER|LC_CTYPE|TERM|TMPDIR|PWD|OLDPWD|SHLVL|_|\w*_(?:HOME|ROOT|CACHE|DIR)|\w*(?:proxy|PROXY))$/;
-      const given = [...(looks[0]?.output.matchAll(/^declare -x (\w+)/gm) ?? [])].map(([, name = '']) => name);
+      const given = [...(reads[0]?.output.matchAll(/^declare -x (\w+)/gm) ?? [])].map(([, name = '']) => name);
       return verdict(
         names.map((name) => new RegExp(`^(?:declare -x )?${name}=`, 'm').test(output) && `${name} is there`),
         given.filter((name) => !allowed.test(name)).map((name) => `a variable that nobody gave: ${name}`),

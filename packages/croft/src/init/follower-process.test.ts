@@ -89,22 +89,22 @@ test('closing a tree ends a request for it that is in progress', async () => {
 
 test('a change is announced once until the next request', async () => {
   const { at, following } = await makeFollowed({ 'a/b': '' });
-  let told = 0;
+  let reports = 0;
   await following.take();
-  const listening = following.onChange(() => told++);
+  const listening = following.onChange(() => reports++);
   fs.writeFileSync(at('a/b'), 'x');
-  await vi.waitFor(() => expect(told).toBe(1), waiting);
+  await vi.waitFor(() => expect(reports).toBe(1), waiting);
   for (let i = 0; i < 100; i++) fs.writeFileSync(at('a/b'), String(i));
   await following.take();
-  expect(told).toBe(1);
+  expect(reports).toBe(1);
   fs.writeFileSync(at('a/b'), 'y');
-  await vi.waitFor(() => expect(told).toBe(2), waiting);
+  await vi.waitFor(() => expect(reports).toBe(2), waiting);
   listening[Symbol.dispose]();
   await following.take();
   fs.writeFileSync(at('a/b'), 'z');
   await following.take();
   await following.take();
-  expect(told).toBe(2);
+  expect(reports).toBe(2);
 });
 
 const followAndSay = (then: string) => `

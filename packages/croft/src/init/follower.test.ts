@@ -40,21 +40,21 @@ async function makeFollowed(tree: Record<string, string> = {}, limits?: FollowLi
   return { ...fixture, following, mirror, take: takeAndCompare };
 }
 
-const told = ({ sightings }: FollowedChanges) => sightings.map(({ kind, path }) => `${kind} ${path}`).sort();
+const reports = ({ sightings }: FollowedChanges) => sightings.map(({ kind, path }) => `${kind} ${path}`).sort();
 
 test('the first answer is the whole tree, the next has the changes, and then there is nothing', async () => {
   const { at, take } = await makeFollowed({ 'a/b/c.txt': 'one', 'd.txt': 'two' });
   const first = await take();
   expect(first.isWhole).toBe(true);
-  expect(told(first)).toEqual(['directory a', 'directory a/b', 'file a/b/c.txt', 'file d.txt']);
+  expect(reports(first)).toEqual(['directory a', 'directory a/b', 'file a/b/c.txt', 'file d.txt']);
   fs.writeFileSync(at('a/b/c.txt'), 'three');
   fs.rmSync(at('d.txt'));
   const second = await take();
   expect(second).toMatchObject({ isWhole: false });
-  expect(told(second)).toEqual(['file a/b/c.txt', 'gone d.txt']);
+  expect(reports(second)).toEqual(['file a/b/c.txt', 'gone d.txt']);
   expect(second.sightings.find(({ kind }) => kind === 'file')).toMatchObject({ size: 5, mode: 0o644 });
   expect(second.atNs).toBeGreaterThan(first.atNs - 1n);
-  expect(told(await take())).toEqual([]);
+  expect(reports(await take())).toEqual([]);
 });
 
 test('reading a file is no change', async () => {
@@ -63,14 +63,14 @@ test('reading a file is no change', async () => {
   fs.readFileSync(at('a/b.txt'));
   fs.readdirSync(path, { recursive: true });
   fs.lstatSync(at('a/b.txt'));
-  expect(told(await take())).toEqual([]);
+  expect(reports(await take())).toEqual([]);
 });
 
 test('a moved directory is gone at its old path, and whole at its new path', async () => {
   const { at, take } = await makeFollowed({ 'a/b/c.txt': '', 'a/d.txt': '', 'e/f.txt': '' });
   await take();
   fs.renameSync(at('a'), at('e/g'));
-  expect(told(await take())).toEqual([
+  expect(reports(await take())).toEqual([
     'directory e/g',
     'directory e/g/b',
     'file e/g/b/c.txt',
@@ -78,7 +78,7 @@ test('a moved directory is gone at its old path, and whole at its new path', asy
     'gone a',
   ]);
   fs.writeFileSync(at('e/g/b/c.txt'), 'changed where it is now');
-  expect(told(await take())).toEqual(['file e/g/b/c.txt']);
+  expect(reports(await take())).toEqual(['file e/g/b/c.txt']);
 });
 
 test('a new directory of the same name is followed, not the removed one', async () => {
@@ -88,7 +88,7 @@ test('a new directory of the same name is followed, not the removed one', async 
   fs.mkdirSync(at('a/b'), { recursive: true });
   await take();
   fs.writeFileSync(at('a/b/d.txt'), '');
-  expect(told(await take())).toEqual(['file a/b/d.txt']);
+  expect(reports(await take())).toEqual(['file a/b/d.txt']);
 });
 
 test('a tree that is moved in is listed, and one that is moved out is gone with its later changes', async () => {
@@ -96,12 +96,12 @@ test('a tree that is moved in is listed, and one that is moved out is gone with 
   const outside = makeTree({ 'tree/a/b.txt': '', 'tree/c.txt': '' });
   await take();
   fs.renameSync(outside.at('tree'), at('in'));
-  expect(told(await take())).toEqual(['directory in', 'directory in/a', 'file in/a/b.txt', 'file in/c.txt']);
+  expect(reports(await take())).toEqual(['directory in', 'directory in/a', 'file in/a/b.txt', 'file in/c.txt']);
   fs.renameSync(at('in'), outside.at('out'));
   fs.writeFileSync(outside.at('out/a/more.txt'), '');
-  expect(told(await take())).toEqual(['gone in']);
+  expect(reports(await take())).toEqual(['gone in']);
   fs.writeFileSync(outside.at('out/a/more.txt'), 'again');
-  expect(told(await take())).toEqual([]);
+  expect(reports(await take())).toEqual([]);
 });
 
 test('a change by one name of a file is reported for all of its names, also if that name is outside', async () => {
@@ -111,13 +111,13 @@ test('a change by one name of a file is reported for all of its names, also if t
   fs.linkSync(at('a/one.txt'), at('b/other.txt'));
   await take();
   fs.appendFileSync(at('b/other.txt'), 'more');
-  expect(told(await take())).toEqual(['file a/one.txt', 'file b/other.txt']);
+  expect(reports(await take())).toEqual(['file a/one.txt', 'file b/other.txt']);
   fs.linkSync(at('a/one.txt'), outside.at('third.txt'));
   fs.rmSync(at('b/other.txt'));
   await take();
   fs.appendFileSync(outside.at('third.txt'), 'and more');
-  expect(told(await take())).toEqual(['file a/one.txt']);
-  expect(told(await take())).toEqual([]);
+  expect(reports(await take())).toEqual(['file a/one.txt']);
+  expect(reports(await take())).toEqual([]);
 });
 
 test('a name of any bytes is reported exactly', async () => {
@@ -138,9 +138,9 @@ test('links and pipes are reported, and links are not followed', async () => {
   fs.symlinkSync('.', at('loop'));
   const maker = spawn('mkfifo', [at('pipe')]);
   await once(maker, 'exit');
-  expect(told(await take())).toEqual(['link loop', 'link out', 'other pipe']);
+  expect(reports(await take())).toEqual(['link loop', 'link out', 'other pipe']);
   fs.writeFileSync(outside.at('secret.txt'), 'changed');
-  expect(told(await take())).toEqual([]);
+  expect(reports(await take())).toEqual([]);
 });
 
 test('other file systems are not entered', async ({ skip }) => {
@@ -164,9 +164,9 @@ test('a path may be longer than the kernel accepts', async () => {
     cwd: path,
   });
   expect((await once(changer, 'exit'))[0]).toBe(0);
-  expect(told(await following.take())).toEqual([`file ${deep}`]);
+  expect(reports(await following.take())).toEqual([`file ${deep}`]);
   await once(spawn('rm', ['-r', join(path, name)]), 'exit');
-  expect(told(await following.take())).toEqual([`gone ${name}`]);
+  expect(reports(await following.take())).toEqual([`gone ${name}`]);
 });
 
 test('thousands of directories are listed, and changes in them are found', { timeout: 60_000 }, async () => {
@@ -177,11 +177,11 @@ test('thousands of directories are listed, and changes in them are found', { tim
   }
   expect((await take()).sightings.length).toBe(6030);
   for (const i of [7, 1500, 2999]) fs.appendFileSync(at(`${i % 30}/${i}/file`), '!');
-  expect(told(await take())).toEqual(['file 0/1500/file', 'file 29/2999/file', 'file 7/7/file']);
+  expect(reports(await take())).toEqual(['file 0/1500/file', 'file 29/2999/file', 'file 7/7/file']);
   for (let i = 0; i < 30; i++) fs.renameSync(at(`${i}`), at(`moved-${i}`));
   expect((await take()).sightings.length).toBe(6060);
   fs.rmSync(at('moved-3'), { recursive: true });
-  expect(told(await take())).toEqual(['gone moved-3']);
+  expect(reports(await take())).toEqual(['gone moved-3']);
 });
 
 test('more changes than the memory holds make the next answer whole, and the one after it is partial again', async () => {
@@ -192,7 +192,7 @@ test('more changes than the memory holds make the next answer whole, and the one
   for (let i = 0; i < 11; i++) fs.writeFileSync(at(`a/${i}`), 'y');
   expect((await take()).isWhole).toBe(true);
   fs.writeFileSync(at('a/1'), 'z');
-  expect(told(await take())).toEqual(['file a/1']);
+  expect(reports(await take())).toEqual(['file a/1']);
 });
 
 test('directories without a watch are polled, and only changed ones are reported, until watches are free again', async () => {
@@ -207,7 +207,7 @@ test('directories without a watch are polled, and only changed ones are reported
     fs.writeFileSync(second.at('d/e/f'), String(i));
     const taken = await starved.take();
     expect(taken).toMatchObject({ isWhole: false, isPolled: true });
-    expect(told(taken)).toEqual(['file d/e/f', 'file d/e/g', 'listed d/e']);
+    expect(reports(taken)).toEqual(['file d/e/f', 'file d/e/g', 'listed d/e']);
     expectSame(starved.entries, second.path);
     expect((await starved.take()).sightings).toEqual([]);
   }
@@ -217,14 +217,14 @@ test('directories without a watch are polled, and only changed ones are reported
   await starved.take();
   expectSame(starved.entries, second.path);
   fs.writeFileSync(first.at('a/b/c'), 'still followed');
-  expect(told(await followed.take())).toEqual(['file a/b/c']);
+  expect(reports(await followed.take())).toEqual(['file a/b/c']);
   followed.close();
   fs.rmSync(second.at('d/new'), { recursive: true });
   fs.rmSync(second.at('d/other'), { recursive: true });
   await starved.take();
   fs.writeFileSync(second.at('d/e/f'), 'followed');
   const again = await starved.take();
-  expect(told(again)).toEqual(['file d/e/f']);
+  expect(reports(again)).toEqual(['file d/e/f']);
   expect(again.isPolled).toBeUndefined();
 });
 
@@ -234,14 +234,14 @@ test('several callers can follow the same tree, or a part of it', async () => {
   const part = await follow(at('a'));
   await Promise.all([take(), again.take(), part.take()]);
   fs.writeFileSync(at('a/b/c.txt'), 'x');
-  expect(told(await take())).toEqual(['file a/b/c.txt']);
+  expect(reports(await take())).toEqual(['file a/b/c.txt']);
   again.close();
   fs.writeFileSync(at('a/b/d.txt'), 'x');
-  expect(told(await take())).toEqual(['file a/b/d.txt']);
-  expect(told(await part.take())).toEqual(['file b/c.txt', 'file b/d.txt']);
+  expect(reports(await take())).toEqual(['file a/b/d.txt']);
+  expect(reports(await part.take())).toEqual(['file b/c.txt', 'file b/d.txt']);
   fs.renameSync(at('a/b'), at('b'));
-  expect(told(await take())).toEqual(['directory b', 'file b/c.txt', 'file b/d.txt', 'gone a/b']);
-  expect(told(await part.take())).toEqual(['gone b']);
+  expect(reports(await take())).toEqual(['directory b', 'file b/c.txt', 'file b/d.txt', 'gone a/b']);
+  expect(reports(await part.take())).toEqual(['gone b']);
 });
 
 test('a tree whose root is removed becomes empty', async () => {
@@ -251,7 +251,7 @@ test('a tree whose root is removed becomes empty', async () => {
   fs.rmSync(at('root'), { recursive: true });
   await mirror.take();
   expect(mirror.entries.size).toBe(0);
-  expect(told(await take())).toEqual(['gone root']);
+  expect(reports(await take())).toEqual(['gone root']);
   fs.mkdirSync(at('root'));
   fs.writeFileSync(at('root/new'), '');
   await mirror.take();

@@ -29,8 +29,8 @@ const frame = fc.record({
 const text = fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0') && value.isWellFormed());
 
 /** Cuts the bytes at these positions, given in any order. */
-function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
-  const inside = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b);
+function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const inside = cuts.map((position) => position % (bytes.length + 1)).sort((a, b) => a - b);
   return [0, ...inside].map((from, index) => bytes.subarray(from, inside[index] ?? bytes.length));
 }
 
@@ -59,11 +59,11 @@ function parseStart(payload: Buffer) {
 
 test('frames are decoded as they were encoded, however the stream was cut', () => {
   fc.assert(
-    fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 30 }), (frames, places) => {
+    fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 30 }), (frames, cuts) => {
       const bytes = Buffer.concat(
         frames.map(({ type, id, detail, payload }) => encodeInitFrame(type, id, detail, payload)),
       );
-      expect(decode(cut(bytes, places))).toEqual(frames);
+      expect(decode(cut(bytes, cuts))).toEqual(frames);
     }),
   );
 });
@@ -84,20 +84,15 @@ test('the largest frame of an init is accepted, and one more byte is refused bef
 test('a decoder throws for every impossible size, after the frames before it', () => {
   const size = fc.integer({ min: 64 * 1024 + 1, max: 0xffff_ffff });
   fc.assert(
-    fc.property(
-      fc.array(frame, { maxLength: 3 }),
-      size,
-      fc.array(fc.nat(), { maxLength: 5 }),
-      (before, bad, places) => {
-        const header = Buffer.alloc(12);
-        header.writeUInt32LE(bad, 0);
-        const good = before.map(({ type, id, detail, payload }) => encodeInitFrame(type, id, detail, payload));
-        const frames: InitFrame[] = [];
-        const decoder = createInitFrameDecoder((decoded) => frames.push(decoded));
-        expect(() => cut(Buffer.concat([...good, header]), places).forEach(decoder)).toThrow(RangeError);
-        expect(frames).toEqual(before);
-      },
-    ),
+    fc.property(fc.array(frame, { maxLength: 3 }), size, fc.array(fc.nat(), { maxLength: 5 }), (before, bad, cuts) => {
+      const header = Buffer.alloc(12);
+      header.writeUInt32LE(bad, 0);
+      const good = before.map(({ type, id, detail, payload }) => encodeInitFrame(type, id, detail, payload));
+      const frames: InitFrame[] = [];
+      const decoder = createInitFrameDecoder((decoded) => frames.push(decoded));
+      expect(() => cut(Buffer.concat([...good, header]), cuts).forEach(decoder)).toThrow(RangeError);
+      expect(frames).toEqual(before);
+    }),
   );
 });
 

@@ -122,8 +122,8 @@ const identityOf = (path: string) => {
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;
 };
-const order = (place: string, identity: string, script: string) => {
-  const texts = ['', '', '', '999999', place, identity, '0', '/bin/sh', '-c', script];
+const order = (workingDirectory: string, identity: string, script: string) => {
+  const texts = ['', '', '', '999999', workingDirectory, identity, '0', '/bin/sh', '-c', script];
   return encodeInitFrame(toInit.start, 1, 0, Buffer.from(texts.map((part) => `${part}\0`).join('')));
 };
 

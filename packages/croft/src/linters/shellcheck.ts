@@ -24,8 +24,8 @@ export const shellcheck = defineLinter({
   read(output) {
     const report = parseAnswer(Report, output.stdout);
     if (!report) return noAnswerReport(output);
-    const findings = report.comments.map(({ file, level, code, ...place }) => ({
-      ...place,
+    const findings = report.comments.map(({ file, level, code, ...position }) => ({
+      ...position,
       file: toRelative(file, output.directory),
       rule: `SC${code}`,
       severity: toSeverity(level === 'style' ? 'info' : level),

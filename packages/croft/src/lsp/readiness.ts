@@ -4,8 +4,6 @@ import type { ReadySign } from '../core/code/ports/language-server-definition.ts
 const quietMs = 1500;
 const maxWords = 200;
 
-export type Readiness = ReturnType<typeof createReadiness>;
-
 /** Watches the notifications of a server for the sign that it knows the whole project. */
 export function createReadiness(sign: ReadySign) {
   const { promise, resolve } = Promise.withResolvers<void>();

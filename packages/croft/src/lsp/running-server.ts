@@ -31,12 +31,12 @@ export function createRunningServer(options: RunningServerOptions) {
   const { definition, process, files, changes } = options;
   const { rpc, root, readiness, published, capabilities } = process;
   const documents = createOpenDocuments({ definition, root, files, notify: rpc.notify });
-  const { sync, tell, told } = createChangeTeller({ ...options, documents });
+  const { sync, tell, told: reported } = createChangeTeller({ ...options, documents });
   const known = createKnownDiagnostics(changes);
   const request = createRequester(options, process);
 
   async function diagnostics(path: string, signal: AbortSignal) {
-    const version = told();
+    const version = reported();
     const items = known.find(path) ?? (await askDiagnostics(path, signal));
     if (items) known.add(path, { version, items });
     return items;

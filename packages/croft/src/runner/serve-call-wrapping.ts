@@ -14,8 +14,8 @@ import {
 
 /** Serves the wrapping of calls: fetching, history and storing happen here, while the server runs the call itself. */
 export function serveCallWrapping(workspaces: ServedWorkspaces): LinkHandlers {
-  return serveMethod(wrapToolCall, async ({ place, call: about }, call) => {
-    const workspace = workspaces.get(place);
+  return serveMethod(wrapToolCall, async ({ place: handle, call: about }, call) => {
+    const workspace = workspaces.get(handle);
     if (about.access !== 'read') mustBeWritable(workspace);
     const around = mustHave(workspace);
     const ended = about.access === 'read' ? async () => {} : untilEnded(call);

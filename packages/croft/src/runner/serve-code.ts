@@ -26,8 +26,8 @@ type Ask<Params extends CodeParams> = (
  */
 export function serveCode(workspaces: ServedWorkspaces): LinkHandlers {
   const serve = <Params extends CodeParams>(method: LinkMethod<Params, z.ZodNull>, ask: Ask<Params>) =>
-    serveMethod(method, async ({ place, mode, question }, call) => {
-      const { code } = workspaces.get(place);
+    serveMethod(method, async ({ place: handle, mode, question }, call) => {
+      const { code } = workspaces.get(handle);
       if (!code) throw new AppError('E_NOT_FOUND', 'this runner answers no questions about code');
       using reporting = reportActivity(call);
       return answerWithin(call, await ask(code(mode), question, { signal: call.signal, ...reporting }));

@@ -21,8 +21,8 @@ const { channels } = methods;
 /** Serves `Files` to the server. The files themselves check where a path leads. */
 export function serveFiles(workspaces: ServedWorkspaces): LinkHandlers {
   const budget = createMemoryBudget();
-  const filesOf = (place: string): Files => workspaces.get(place).files;
-  const writable = (place: string): Files => mustBeWritable(workspaces.get(place)).files;
+  const filesOf = (handle: string): Files => workspaces.get(handle).files;
+  const writable = (handle: string): Files => mustBeWritable(workspaces.get(handle)).files;
   return {
     ...serveReading(filesOf, budget),
     ...serveWriting(writable, budget),
@@ -31,19 +31,22 @@ export function serveFiles(workspaces: ServedWorkspaces): LinkHandlers {
   };
 }
 
-function serveReading(filesOf: (place: string) => Files, budget: MemoryBudget): LinkHandlers {
+function serveReading(filesOf: (handle: string) => Files, budget: MemoryBudget): LinkHandlers {
   return {
-    ...serveMethod(methods.statFile, ({ place, path }) => filesOf(place).stat(path)),
-    ...serveMethod(methods.versionOfFile, async ({ place, path }) => (await filesOf(place).version(path)) ?? null),
-    ...serveMethod(methods.readFile, async ({ place, path, maxBytes }, call) => {
-      const files = filesOf(place);
+    ...serveMethod(methods.statFile, ({ place: handle, path }) => filesOf(handle).stat(path)),
+    ...serveMethod(
+      methods.versionOfFile,
+      async ({ place: handle, path }) => (await filesOf(handle).version(path)) ?? null,
+    ),
+    ...serveMethod(methods.readFile, async ({ place: handle, path, maxBytes }, call) => {
+      const files = filesOf(handle);
       using _ = await budget.reserve((await files.stat(path)).size);
       const { bytes, ...file } = await files.read(path, maxBytes === undefined ? {} : { maxBytes });
       await answerWith(call, bytes);
       return file;
     }),
-    ...serveMethod(methods.readCurrent, async ({ place, path, maxBytes }, call) => {
-      const files = filesOf(place);
+    ...serveMethod(methods.readCurrent, async ({ place: handle, path, maxBytes }, call) => {
+      const files = filesOf(handle);
       const size = await files.stat(path).then(
         (stat) => stat.size,
         () => 0,
@@ -51,14 +54,14 @@ function serveReading(filesOf: (place: string) => Files, budget: MemoryBudget): 
       using _ = await budget.reserve(Math.min(size, maxBytes));
       return sendCurrent(files, path, maxBytes, call);
     }),
-    ...serveMethod(methods.listDirectory, async ({ place, path, limit }, call) =>
-      answerJson(call, channels.answer, await filesOf(place).list(path, { limit })),
+    ...serveMethod(methods.listDirectory, async ({ place: handle, path, limit }, call) =>
+      answerJson(call, channels.answer, await filesOf(handle).list(path, { limit })),
     ),
-    ...serveMethod(methods.modifiedTimes, async ({ place, size }, call) => {
+    ...serveMethod(methods.modifiedTimes, async ({ place: handle, size }, call) => {
       using _ = await budget.reserve(size);
       const body = await collectBytes(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
       const paths = parseBySchema(methods.Paths, parseSentJson(body));
-      return answerJson(call, channels.answer, await filesOf(place).modifiedTimes(paths));
+      return answerJson(call, channels.answer, await filesOf(handle).modifiedTimes(paths));
     }),
   };
 }
@@ -77,10 +80,10 @@ async function sendCurrent(files: Files, path: string, maxBytes: number, call: S
   }
 }
 
-function serveWriting(writable: (place: string) => Files, budget: MemoryBudget): LinkHandlers {
+function serveWriting(writable: (handle: string) => Files, budget: MemoryBudget): LinkHandlers {
   return {
-    ...serveMethod(methods.writeFile, async ({ place, path, size, allowControl: names, ...options }, call) => {
-      const files = writable(place);
+    ...serveMethod(methods.writeFile, async ({ place: handle, path, size, allowControl: names, ...options }, call) => {
+      const files = writable(handle);
       using _ = await budget.reserve(size);
       const bytes = await collectBytes(call.readable(channels.body), { maxBytes: size, tooMuch: () => tooMuch(size) });
       // A body that was cut short or cancelled must not be written.
@@ -88,11 +91,11 @@ function serveWriting(writable: (place: string) => Files, budget: MemoryBudget):
         throw new AppError('E_CANCELLED', 'nothing was written: the connection ended before all of the bytes arrived');
       return files.write(path, bytes, { ...options, allow: { names } });
     }),
-    ...serveMethod(methods.removeFile, ({ place, path, allowControl: names, ...options }, { signal }) =>
-      writable(place).remove(path, { ...options, signal, allow: { names } }),
+    ...serveMethod(methods.removeFile, ({ place: handle, path, allowControl: names, ...options }, { signal }) =>
+      writable(handle).remove(path, { ...options, signal, allow: { names } }),
     ),
-    ...serveMethod(methods.renameFile, ({ place, from, to, allowControl: names }) =>
-      writable(place).rename(from, to, { allow: { names } }),
+    ...serveMethod(methods.renameFile, ({ place: handle, from, to, allowControl: names }) =>
+      writable(handle).rename(from, to, { allow: { names } }),
     ),
   };
 }

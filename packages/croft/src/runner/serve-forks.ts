@@ -11,21 +11,21 @@ import {
 } from './handler-helpers.ts';
 
 export function serveForks(workspaces: ServedWorkspaces): LinkHandlers {
-  const of = (place: string): RunnerForks => {
-    const { forks } = mustBeWritable(workspaces.get(place));
+  const of = (handle: string): RunnerForks => {
+    const { forks } = mustBeWritable(workspaces.get(handle));
     if (forks) return forks;
     throw new AppError('E_NOT_FOUND', 'this workspace cannot be forked here');
   };
   return {
-    ...serveMethod(methods.createFork, ({ place, ...request }, call) => of(place).fork(request, call.signal)),
-    ...serveMethod(methods.listForks, async ({ place }, call) =>
-      answerJson(call, answerChannel, await of(place).list()),
+    ...serveMethod(methods.createFork, ({ place: handle, ...request }, call) => of(handle).fork(request, call.signal)),
+    ...serveMethod(methods.listForks, async ({ place: handle }, call) =>
+      answerJson(call, answerChannel, await of(handle).list()),
     ),
-    ...serveMethod(methods.mergeFork, async ({ place, ...wanted }, call) =>
-      answerJson(call, answerChannel, await of(place).merge({ ...wanted, signal: call.signal })),
+    ...serveMethod(methods.mergeFork, async ({ place: handle, ...wanted }, call) =>
+      answerJson(call, answerChannel, await of(handle).merge({ ...wanted, signal: call.signal })),
     ),
-    ...serveMethod(methods.forgetFork, async ({ place, name }) => {
-      await of(place).forget(name);
+    ...serveMethod(methods.forgetFork, async ({ place: handle, name }) => {
+      await of(handle).forget(name);
       return null;
     }),
   };

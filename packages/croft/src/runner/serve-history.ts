@@ -21,35 +21,39 @@ const { answerChannel } = methods;
 const maxAlteredBytes = maxJsonBytes / 2;
 
 export function serveHistory(workspaces: ServedWorkspaces): LinkHandlers {
-  const of = (place: string) => mustHave(workspaces.get(place));
-  const changing = (place: string) => mustHave(mustBeWritable(workspaces.get(place)));
+  const of = (handle: string) => mustHave(workspaces.get(handle));
+  const changing = (handle: string) => mustHave(mustBeWritable(workspaces.get(handle)));
   const answer = async (call: ServedCall, value: Promise<unknown>) => answerJson(call, answerChannel, await value);
   return {
-    ...serveMethod(methods.takeSnapshot, ({ place, ...wanted }, call) =>
-      answer(call, of(place).snapshot({ ...wanted, signal: call.signal } as Parameters<History['snapshot']>[0])),
+    ...serveMethod(methods.takeSnapshot, ({ place: handle, ...wanted }, call) =>
+      answer(call, of(handle).snapshot({ ...wanted, signal: call.signal } as Parameters<History['snapshot']>[0])),
     ),
-    ...serveMethod(methods.listSnapshots, ({ place }, call) => answer(call, of(place).snapshots())),
-    ...serveMethod(methods.diffSnapshots, ({ place, from, to }, call) =>
-      answer(call, of(place).diff({ from, to, signal: call.signal })),
+    ...serveMethod(methods.listSnapshots, ({ place: handle }, call) => answer(call, of(handle).snapshots())),
+    ...serveMethod(methods.diffSnapshots, ({ place: handle, from, to }, call) =>
+      answer(call, of(handle).diff({ from, to, signal: call.signal })),
     ),
-    ...serveMethod(methods.restoreSnapshot, ({ place, target }, call) =>
-      answer(call, changing(place).restore(target, call.signal)),
+    ...serveMethod(methods.restoreSnapshot, ({ place: handle, target }, call) =>
+      answer(call, changing(handle).restore(target, call.signal)),
     ),
-    ...serveMethod(methods.removeSnapshot, async ({ place, name }) => {
-      await changing(place).remove(name);
+    ...serveMethod(methods.removeSnapshot, async ({ place: handle, name }) => {
+      await changing(handle).remove(name);
       return null;
     }),
-    ...serveMethod(methods.listCheckpoints, ({ place, limit }, call) => answer(call, of(place).checkpoints(limit))),
-    ...serveMethod(methods.undoCalls, ({ place, what }, call) => answer(call, changing(place).undo(what, call.signal))),
-    ...serveMethod(methods.captureTree, async ({ place }) => (await of(place).captureSource()) ?? null),
-    ...serveMethod(methods.recordVerdict, async ({ place, check, of: root }) => {
-      await of(place).recordVerdict(check, root);
+    ...serveMethod(methods.listCheckpoints, ({ place: handle, limit }, call) =>
+      answer(call, of(handle).checkpoints(limit)),
+    ),
+    ...serveMethod(methods.undoCalls, ({ place: handle, what }, call) =>
+      answer(call, changing(handle).undo(what, call.signal)),
+    ),
+    ...serveMethod(methods.captureTree, async ({ place: handle }) => (await of(handle).captureSource()) ?? null),
+    ...serveMethod(methods.recordVerdict, async ({ place: handle, check, of: root }) => {
+      await of(handle).recordVerdict(check, root);
       return null;
     }),
-    ...serveMethod(methods.recordCall, ({ place, call: recorded }, call) => record(of(place), recorded, call)),
-    ...serveMethod(methods.recordCheck, ({ place, call: recorded }, call) => check(of(place), recorded, call)),
-    ...serveMethod(methods.revertChanges, async ({ place, changes }) => ({
-      stayed: [...(await changing(place).revertChanges(changes))],
+    ...serveMethod(methods.recordCall, ({ place: handle, call: recorded }, call) => record(of(handle), recorded, call)),
+    ...serveMethod(methods.recordCheck, ({ place: handle, call: recorded }, call) => check(of(handle), recorded, call)),
+    ...serveMethod(methods.revertChanges, async ({ place: handle, changes }) => ({
+      stayed: [...(await changing(handle).revertChanges(changes))],
     })),
   };
 }

@@ -14,11 +14,11 @@ interface ServedFile {
 }
 
 /** Serves files that stay open, and reads of parts of them. */
-export function serveOpenFiles(filesOf: (place: string) => Files): LinkHandlers {
+export function serveOpenFiles(filesOf: (handle: string) => Files): LinkHandlers {
   const open = createHandleTable<ServedFile>('file', maxOpen);
   return {
-    ...serveMethod(openFile, async ({ place, path }, call) => {
-      await using file = await filesOf(place).open(path);
+    ...serveMethod(openFile, async ({ place: handle, path }, call) => {
+      await using file = await filesOf(handle).open(path);
       const served: ServedFile = { file, closing: new AbortController(), readers: new Set() };
       const id = open.add(served);
       try {

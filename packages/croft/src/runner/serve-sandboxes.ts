@@ -33,8 +33,8 @@ export function createServedSandboxes(): HandleTable<ServedSandbox> {
  * answered.
  */
 export function serveSandboxes(workspaces: ServedWorkspaces, sandboxes: HandleTable<ServedSandbox>): LinkHandlers {
-  return serveMethod(openSandbox, async ({ place, limits, network, allowControl }, call) => {
-    const workspace = mustBeWritable(workspaces.get(place));
+  return serveMethod(openSandbox, async ({ place: handle, limits, network, allowControl }, call) => {
+    const workspace = mustBeWritable(workspaces.get(handle));
     const sandbox = await workspace.openSandbox({
       limits,
       network: parseBySchema(NetworkPolicy, network),

@@ -31,8 +31,8 @@ export function serveTransactions(workspaces: ServedWorkspaces, sandboxes: Handl
   const known = new WeakMap<RunnerWorkspace, Map<string, Transactions>>();
 
   /** Callers with the same settings share one `Transactions`, so that they wait for each other. */
-  function of({ place, limits, network, allowControl }: TransactionParams): Transactions {
-    const workspace = mustBeWritable(workspaces.get(place));
+  function of({ place: handle, limits, network, allowControl }: TransactionParams): Transactions {
+    const workspace = mustBeWritable(workspaces.get(handle));
     const those = known.get(workspace) ?? new Map<string, Transactions>();
     known.set(workspace, those);
     const key = JSON.stringify([limits, network, allowControl]);

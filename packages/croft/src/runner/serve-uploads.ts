@@ -4,26 +4,29 @@ import type { ServedCall } from '../link/calls/peer.ts';
 import { channels, UploadOrder, uploadFile } from '../link/methods/files.ts';
 import { type LinkHandlers, listen, serveMethod, untilAborted } from './handler-helpers.ts';
 
-export function serveUploads(writable: (place: string) => Files): LinkHandlers {
-  return serveMethod(uploadFile, async ({ place, path, maxBytes, expect, waits, allowControl: names }, call) => {
-    const files = writable(place);
-    const sent = Promise.withResolvers<number>();
-    const mayPlace = Promise.withResolvers<void>();
-    const givenUp = new AbortController();
-    listen(call, UploadOrder, (message) => {
-      if (message.order === 'sent') sent.resolve(message.size);
-      else if (message.order === 'place') mayPlace.resolve();
-      else givenUp.abort(new AppError('E_CANCELLED', 'the upload was cancelled'));
-    });
-    const gone = untilAborted(AbortSignal.any([call.signal, givenUp.signal]));
-    const around = async <T>(work: () => Promise<T>): Promise<T> => {
-      call.sendMessage({ state: 'there' });
-      await Promise.race([mayPlace.promise, gone]);
-      return work();
-    };
-    const pieces = receive(call, () => Promise.race([sent.promise, gone]));
-    return files.upload(path, pieces, { maxBytes, expect, allow: { names }, ...(waits && { around }) });
-  });
+export function serveUploads(writable: (handle: string) => Files): LinkHandlers {
+  return serveMethod(
+    uploadFile,
+    async ({ place: handle, path, maxBytes, expect, waits, allowControl: names }, call) => {
+      const files = writable(handle);
+      const sent = Promise.withResolvers<number>();
+      const mayRename = Promise.withResolvers<void>();
+      const givenUp = new AbortController();
+      listen(call, UploadOrder, (message) => {
+        if (message.order === 'sent') sent.resolve(message.size);
+        else if (message.order === 'place') mayRename.resolve();
+        else givenUp.abort(new AppError('E_CANCELLED', 'the upload was cancelled'));
+      });
+      const gone = untilAborted(AbortSignal.any([call.signal, givenUp.signal]));
+      const around = async <T>(work: () => Promise<T>): Promise<T> => {
+        call.sendMessage({ state: 'there' });
+        await Promise.race([mayRename.promise, gone]);
+        return work();
+      };
+      const pieces = receive(call, () => Promise.race([sent.promise, gone]));
+      return files.upload(path, pieces, { maxBytes, expect, allow: { names }, ...(waits && { around }) });
+    },
+  );
 }
 
 /**

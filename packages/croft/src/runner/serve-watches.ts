@@ -8,8 +8,8 @@ import { type LinkHandlers, type ServedWorkspaces, serveMethod, untilAborted } f
 const maxWaiting = 100_000;
 
 export function serveWatches(workspaces: ServedWorkspaces): LinkHandlers {
-  return serveMethod(watchWorkspace, async ({ place }, call) => {
-    const { watch } = workspaces.get(place);
+  return serveMethod(watchWorkspace, async ({ place: handle }, call) => {
+    const { watch } = workspaces.get(handle);
     if (!watch) throw new AppError('E_NOT_FOUND', 'this runner cannot watch this workspace for changes');
     const waiting = createChangeQueue(call.signal);
     await watch(waiting.add, call.signal);

@@ -45,8 +45,8 @@ function serveOpening(machine: RunnerWorkspaces, workspaces: ServedWorkspaces): 
     const opened = await machine.open(request);
     const { namespace } = request;
     const key = JSON.stringify([namespace, request.workspace, request.name]);
-    const place = workspaces.put(known.get(key)?.place, opened);
-    known.set(key, { namespace, place });
+    const handle = workspaces.put(known.get(key)?.place, opened);
+    known.set(key, { namespace, place: handle });
     const { root, access, history, watch, transactions, wrapCall, forks, code, codeIndex } = opened;
     const has = {
       history: !!history,
@@ -57,7 +57,7 @@ function serveOpening(machine: RunnerWorkspaces, workspaces: ServedWorkspaces): 
       code: !!code,
       codeIndex: !!codeIndex,
     };
-    return { place, root, access, has: { ...has, checks: has.history } };
+    return { place: handle, root, access, has: { ...has, checks: has.history } };
   });
   const remove = serveMethod(removeWorkspace, async ({ namespace }) => {
     for (const [key, one] of known) {

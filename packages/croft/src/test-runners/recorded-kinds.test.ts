@@ -6,7 +6,7 @@ import type { TestFailure, TestReport } from '../core/project-tools/test-runner.
 const read = (name: string, kind: string): TestReport => runnerOf(name).read(outputOf(name, kind));
 
 const sumsOf = ({ state, passed, failed, skipped }: TestReport) => [state, passed, failed, skipped];
-const placesOf = ({ failures }: TestReport) =>
+const locationsOf = ({ failures }: TestReport) =>
   failures.map(({ name, file, line }: TestFailure) => (file ? `${name} @ ${file}:${line}` : name)).sort();
 
 test.each([
@@ -18,10 +18,10 @@ test.each([
   ['zig-test', 'alone-crash', ['failed', 0, 1, 0], ['root.test.panics @ src/root.zig:8']],
   ['dotnet-test', 'crash', ['broken', 0, 0, 0], []],
   ['mix-test', 'invalid', ['broken', 0, 0, 0], []],
-])('%s: a run that ended normally is not called empty: %s', (name, kind, sums, places) => {
+])('%s: a run that ended normally is not called empty: %s', (name, kind, sums, locations) => {
   const report = read(name, kind);
   expect(sumsOf(report)).toEqual(sums);
-  expect(placesOf(report)).toEqual(places);
+  expect(locationsOf(report)).toEqual(locations);
   const said = [report.reason ?? '', ...report.failures.map(({ message }) => message)].join('\n');
   expect(said).toMatch(/Unexpectedly found nil|it ends here|process crashed|their set-up failed/);
 });
@@ -31,7 +31,7 @@ describe('Swift Testing', () => {
 
   test('each test counts once, also with arguments, and a known issue is not a failure', () => {
     expect(sumsOf(report)).toEqual(['failed', 2, 4, 1]);
-    expect(placesOf(report)).toEqual([
+    expect(locationsOf(report)).toEqual([
       '"one and one are three" @ SumsTests.swift:11',
       'each(_:) @ SumsTests.swift:15',
       'fails() @ SumsTests.swift:26',

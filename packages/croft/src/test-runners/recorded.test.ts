@@ -145,8 +145,8 @@ test.each(casesOf('broken'))('%s: a failed build is broken, with its first error
   expect(reason).toMatch(
     /nothing|missing|undefined|cannot|symbol|syntax|end of input|Subtract|assignable|unknown|`c`/i,
   );
-  const place = broken[name];
-  if (place !== undefined) expect(failures.map(({ file, line }) => `${file}:${line}`)).toContain(place);
+  const location = broken[name];
+  if (location !== undefined) expect(failures.map(({ file, line }) => `${file}:${line}`)).toContain(location);
   expect(failures.every(({ isBuild }) => isBuild)).toBe(true);
 });
 

@@ -35,10 +35,10 @@ function readFailures(text: string, output: CheckOutput): TestFailure[] {
     .slice(1)
     .flatMap((block) => {
       const end = block.indexOf('\n');
-      const [, test = '', place = '', parameters = ''] = block.slice(0, Math.max(0, end)).match(heading) ?? [];
+      const [, test = '', location = '', parameters = ''] = block.slice(0, Math.max(0, end)).match(heading) ?? [];
       return test === ''
         ? []
-        : [toFailure({ test, dottedName: place, parameters, said: bodyOf(block.slice(end)) }, output)];
+        : [toFailure({ test, dottedName: location, parameters, said: bodyOf(block.slice(end)) }, output)];
     });
 }
 

@@ -17,24 +17,24 @@ async function useRecords(accounts: readonly Account[], ids: string[]): Promise<
 }
 
 test('on SQLite a key is added and used while the server runs', async () => {
-  await using house = openInstallation();
-  const ann = await addAccount(await house.start(), 'ann');
+  await using ownInstallation = openInstallation();
+  const ann = await addAccount(await ownInstallation.start(), 'ann');
   const ids: string[] = [];
   await useRecords([ann], ids);
-  expect((await house.croft('server', 'keys', 'rotate')).stdout).toMatch(/^sealed 1 records with key k/);
+  expect((await ownInstallation.croft('server', 'keys', 'rotate')).stdout).toMatch(/^sealed 1 records with key k/);
   await useRecords([ann], ids);
   await useRecords([ann], ids);
-  expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
+  expect(await ownInstallation.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
 });
 
 describe.skipIf(!postgres)('servers that share a database', () => {
-  const places = [makeDirectory(), makeDirectory(), makeDirectory(), makeDirectory()] as const;
+  const directories = [makeDirectory(), makeDirectory(), makeDirectory(), makeDirectory()] as const;
   afterAll(() => {
-    for (const place of places) place[Symbol.dispose]();
+    for (const directory of directories) directory[Symbol.dispose]();
   });
 
   test('share their keys: a new key is added first and used later, and a server without it does not start', async () => {
-    const [workspace, one, two, stranger] = places;
+    const [workspace, one, two, stranger] = directories;
     const url = await postgres!.createDatabase();
     const args = (data: string) => ['--workspace', workspace.path, '--data', data, '--database-url', url];
     const env = { CROFT_ADMIN_TOKEN: adminToken };

@@ -10,14 +10,14 @@ import { approvalLane, fileLane, memoryLane } from './kill-call-lanes.ts';
 import { agentLane, keyLane, type Lane, listAll, recordLane } from './kill-lanes.ts';
 
 /** Kills the server at its first starts, each time a little later. */
-export async function killFirstStarts(house: Installation, moments: readonly string[]): Promise<void> {
+export async function killFirstStarts(ownInstallation: Installation, moments: readonly string[]): Promise<void> {
   for (const name of moments) {
-    const child = spawn(croft, ['serve', '--port', '0', ...house.serveArgs], {
+    const child = spawn(croft, ['serve', '--port', '0', ...ownInstallation.serveArgs], {
       stdio: 'ignore',
       env: { PATH: process.env.PATH, HOME: process.env.HOME, CROFT_ADMIN_TOKEN: adminToken },
     });
     const exited = once(child, 'exit');
-    while (!existsSync(house.at(name)) && child.exitCode === null) await sleep(1);
+    while (!existsSync(ownInstallation.at(name)) && child.exitCode === null) await sleep(1);
     child.kill('SIGKILL');
     expect(await exited).toEqual([null, 'SIGKILL']);
   }
@@ -118,10 +118,14 @@ export function processesWith(mark: string): string[] {
 /**
  * The audit chain is unbroken, has an entry for everything acknowledged, and one entry for each change of every record.
  */
-export async function expectTrail(house: Installation, account: Account, lanes: readonly Lane[]): Promise<void> {
-  const verified = await house.croft('audit', 'verify');
+export async function expectTrail(
+  ownInstallation: Installation,
+  account: Account,
+  lanes: readonly Lane[],
+): Promise<void> {
+  const verified = await ownInstallation.croft('audit', 'verify');
   expect(verified).toMatchObject({ exitCode: 0, stderr: '' });
-  const { stdout } = await house.croft('audit', 'export', '--account', account.accountId);
+  const { stdout } = await ownInstallation.croft('audit', 'export', '--account', account.accountId);
   const rows: Json[] = stdout
     .trim()
     .split('\n')

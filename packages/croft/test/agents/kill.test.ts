@@ -20,11 +20,11 @@ const maxMs = { sqlite: 12_000, postgres: 8000 };
 
 describe.each(stores)('kill −9 under load, on %s', (store) => {
   test('no acknowledged change is lost, other changes are whole or absent, and the audit trail is unbroken', async () => {
-    await using house = openInstallation(
+    await using ownInstallation = openInstallation(
       store === 'postgres' ? ['--database-url', await postgres!.createSchema()] : [],
     );
-    await killFirstStarts(house, store === 'sqlite' ? ['keys', 'croft.db', 'croft.db-wal'] : ['keys']);
-    let server = await house.start();
+    await killFirstStarts(ownInstallation, store === 'sqlite' ? ['keys', 'croft.db', 'croft.db-wal'] : ['keys']);
+    let server = await ownInstallation.start();
     const account = await addAccount(server, 'ann');
     const { lanes, resting } = await fillAccount(account);
     const endAt = performance.now() + maxMs[store];
@@ -34,11 +34,11 @@ describe.each(stores)('kill −9 under load, on %s', (store) => {
       const before = await resting.begin(moveTo(server, account));
       await loadUntilKilled(server, account, lanes, count);
       await vi.waitFor(() => expect(processesWith(before.mark)).toEqual([]));
-      server = await house.start();
+      server = await ownInstallation.start();
       const again = moveTo(server, account);
       await before.finish(again);
       for (const lane of lanes) await lane.resolveAfterKill(again);
-      await expectTrail(house, again, lanes);
+      await expectTrail(ownInstallation, again, lanes);
     }
   });
 });
@@ -71,11 +71,11 @@ test('a session keeps the reads and the directory of calls that end at once, on 
 });
 
 test.runIf(process.getuid?.() === 0)('a workspace whose owner was not set before a kill gets its owner', async () => {
-  await using house = openInstallation();
-  chmodSync(house.data, 0o711);
-  const account = await addAccount(await house.start(), 'ann');
+  await using ownInstallation = openInstallation();
+  chmodSync(ownInstallation.data, 0o711);
+  const account = await addAccount(await ownInstallation.start(), 'ann');
   const workspaceId = await account.newWorkspace();
-  const directory = house.at(`workspaces/${namespaceOf(account.accountId, workspaceId)}`);
+  const directory = ownInstallation.at(`workspaces/${namespaceOf(account.accountId, workspaceId)}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const agent = await newAgent(account, workspaceId, 'bypass');
   mustBe(200, await account.call(agent, 'bash', { command: 'touch a' }));

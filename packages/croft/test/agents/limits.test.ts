@@ -69,16 +69,16 @@ test('open sandboxes: one more than the limit is refused until another is closed
 });
 
 test('storage: an account over its quota may delete and read until it is below', async () => {
-  await using house = openInstallation();
+  await using ownInstallation = openInstallation();
   const limit = ['--account-limit', 'storage=1m'];
-  const first = await house.start();
+  const first = await ownInstallation.start();
   const [ann, bob] = [await addAccount(first, 'ann'), await addAccount(first, 'bob')];
   const [agent, second, foreign] = [await newAgent(ann), await newAgent(ann), await newAgent(bob)];
   mustBe(200, await ann.call(agent, 'bash', { command: 'head -c 5000000 /dev/urandom > big; echo x > small' }));
   await kill(first);
 
   // The figure of the server before is gone, so that the first look is waited for.
-  const server = await house.start(limit);
+  const server = await ownInstallation.start(limit);
   const again = moveTo(server, ann);
   const write = { file_path: 'a.txt', content: 'a' };
   expectFull(await again.call(agent, 'write', write), 'storage');
@@ -91,7 +91,7 @@ test('storage: an account over its quota may delete and read until it is below',
   expect(mustBe(200, await again.call(agent, 'glob', { pattern: '*' })).paths).toEqual(['small']);
   await kill(server);
 
-  const third = moveTo(await house.start(limit), ann);
+  const third = moveTo(await ownInstallation.start(limit), ann);
   // What could be undone by is counted too, and gives way to files as soon as one is refused.
   await expect.poll(async () => (await third.call(agent, 'write', write)).status, { timeout: 20_000 }).toBe(200);
   mustBe(200, await third.call(second, 'bash', { command: 'true' }));
@@ -156,11 +156,11 @@ describe('requests', () => {
       time,
     ]),
   ])('%s %s is refused, and nothing is opened', async (flag, limit) => {
-    await using house = openInstallation();
+    await using ownInstallation = openInstallation();
     const good = ['--account-limit', 'agents=1', '--server-time', 'drain=1s'];
-    const refused = await house.croft('serve', '--port', '0', ...good, flag!, limit!);
+    const refused = await ownInstallation.croft('serve', '--port', '0', ...good, flag!, limit!);
     expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`${flag} takes`) });
-    expect(existsSync(house.at('croft.db'))).toBe(false);
+    expect(existsSync(ownInstallation.at('croft.db'))).toBe(false);
   });
 });
 

@@ -60,8 +60,8 @@ const sealedColumns = {
   approvals: 'content',
 };
 
-export function readSealed(house: Installation): string[] {
-  using database = new DatabaseSync(house.at('croft.db'));
+export function readSealed(ownInstallation: Installation): string[] {
+  using database = new DatabaseSync(ownInstallation.at('croft.db'));
   return Object.entries(sealedColumns).flatMap(([table, column]) => {
     const rows = database.prepare(`SELECT ${column} AS sealed FROM ${table}`).all();
     expect(rows.length).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ export function readSealed(house: Installation): string[] {
   });
 }
 
-export const keyIds = (house: Installation) =>
-  [...readFileSync(house.at('keys'), 'utf8').matchAll(/^(k\w+) /gm)].map(([, id]) => id);
+export const keyIds = (ownInstallation: Installation) =>
+  [...readFileSync(ownInstallation.at('keys'), 'utf8').matchAll(/^(k\w+) /gm)].map(([, id]) => id);
 export const expectPrivate = (path: string) =>
   expect({ path, mode: statSync(path).mode & 0o777 }).toEqual({ path, mode: 0o600 });

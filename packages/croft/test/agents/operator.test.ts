@@ -22,95 +22,97 @@ import { addSealedRecords, expectAllUsable, expectPrivate, hidden, keyIds, readS
 
 describe('keys', () => {
   test('rotate: every record is sealed with the new key, and a restarted server opens all of them', async () => {
-    await using house = openInstallation();
-    const first = await house.start();
+    await using ownInstallation = openInstallation();
+    const first = await ownInstallation.start();
     const ann = await addAccount(first, 'ann');
     const sealed = await addSealedRecords(ann);
     await kill(first);
-    const [old] = keyIds(house);
-    expect(readSealed(house).every((text) => text.startsWith(`c1.${old}.`))).toBe(true);
+    const [old] = keyIds(ownInstallation);
+    expect(readSealed(ownInstallation).every((text) => text.startsWith(`c1.${old}.`))).toBe(true);
 
     for (let round = 1; round < 3; round += 1) {
-      const rotated = await house.croft('server', 'keys', 'rotate');
-      const [current, ...rest] = keyIds(house);
+      const rotated = await ownInstallation.croft('server', 'keys', 'rotate');
+      const [current, ...rest] = keyIds(ownInstallation);
       expect(rest).toHaveLength(round);
       expect(rotated).toEqual({ exitCode: 0, stderr: '', stdout: `sealed 7 records with key ${current}\n` });
-      expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
-      expectPrivate(house.at('keys'));
+      expect(readSealed(ownInstallation).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
+      expectPrivate(ownInstallation.at('keys'));
     }
-    await expectAllUsable(moveTo(await house.start(), ann), sealed);
-    expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
+    await expectAllUsable(moveTo(await ownInstallation.start(), ann), sealed);
+    expect(await ownInstallation.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
   });
 
   test('rotate: a killed rotation loses nothing, and the next one finishes it', async () => {
-    await using house = openInstallation();
-    const first = await house.start();
+    await using ownInstallation = openInstallation();
+    const first = await ownInstallation.start();
     const ann = await addAccount(first, 'ann');
     const sealed = await addSealedRecords(ann);
     await kill(first);
-    const child = spawn(croft, ['server', 'keys', 'rotate', '--data', house.data], { stdio: 'ignore' });
+    const child = spawn(croft, ['server', 'keys', 'rotate', '--data', ownInstallation.data], { stdio: 'ignore' });
     const exited = once(child, 'exit');
-    while (keyIds(house).length === 1) await sleep(1);
+    while (keyIds(ownInstallation).length === 1) await sleep(1);
     child.kill('SIGKILL');
     await exited;
 
-    const second = await house.start();
+    const second = await ownInstallation.start();
     await expectAllUsable(moveTo(second, ann), sealed);
     await kill(second);
-    expect(await house.croft('server', 'keys', 'rotate')).toMatchObject({ exitCode: 0 });
-    const [current, ...rest] = keyIds(house);
+    expect(await ownInstallation.croft('server', 'keys', 'rotate')).toMatchObject({ exitCode: 0 });
+    const [current, ...rest] = keyIds(ownInstallation);
     // It was killed before its key was used, and the next goes on with that key; or after, and the next has its own.
     expect([1, 2]).toContain(rest.length);
-    expect(readSealed(house).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
+    expect(readSealed(ownInstallation).filter((text) => !text.startsWith(`c1.${current}.`))).toEqual([]);
   });
 
   test('missing or wrong: every command stops with the reason, and no data is lost', async () => {
-    await using house = openInstallation();
-    const first = await house.start();
+    await using ownInstallation = openInstallation();
+    const first = await ownInstallation.start();
     const ann = await addAccount(first, 'ann');
     const sealed = await addSealedRecords(ann);
     await kill(first);
-    renameSync(house.at('keys'), house.at('kept'));
-    const before = readSealed(house);
-    const right = readFileSync(house.at('kept'), 'utf8');
+    renameSync(ownInstallation.at('keys'), ownInstallation.at('kept'));
+    const before = readSealed(ownInstallation);
+    const right = readFileSync(ownInstallation.at('kept'), 'utf8');
     const wrong = right.replaceAll(/ \S+/g, () => ` ${randomBytes(32).toString('base64url')}`);
     const renamed = wrong.replace(/^k\w+/m, 'kother');
 
     const commands = [['serve', '--port', '0'], ['server', 'keys', 'rotate'], ['audit', 'verify'], ['approvals']];
     const refuse = async (text: string | undefined, words: RegExp, which = commands) => {
       for (const command of which) {
-        if (text !== undefined) writeFileSync(house.at('keys'), text);
-        const refused = await house.croft(...command);
+        if (text !== undefined) writeFileSync(ownInstallation.at('keys'), text);
+        const refused = await ownInstallation.croft(...command);
         expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(words) });
         expect(refused.stderr).not.toMatch(/^ +at /m);
-        expect(existsSync(house.at('keys')) ? readFileSync(house.at('keys'), 'utf8') : undefined).toBe(text);
+        expect(
+          existsSync(ownInstallation.at('keys')) ? readFileSync(ownInstallation.at('keys'), 'utf8') : undefined,
+        ).toBe(text);
       }
     };
     await refuse(undefined, /keys is missing/);
     await refuse(wrong, /sealed with a key that is not there/);
     await refuse(renamed, /sealed with a key that is not there/, [['server', 'keys', 'rotate']]);
     await refuse('pepper x\n', /32 bytes in base64url/, [['serve', '--port', '0']]);
-    expect(readSealed(house)).toEqual(before);
+    expect(readSealed(ownInstallation)).toEqual(before);
 
     // The same keys from the environment do as well.
-    rmSync(house.at('keys'));
+    rmSync(ownInstallation.at('keys'));
     const env = { CROFT_KEYS: right.trim().replaceAll('\n', ',') };
-    expect(await runCroft(['audit', 'verify', '--data', house.data], { env })).toMatchObject({ exitCode: 0 });
-    copyFileSync(house.at('kept'), house.at('keys'));
-    await expectAllUsable(moveTo(await house.start(), ann), sealed);
+    expect(await runCroft(['audit', 'verify', '--data', ownInstallation.data], { env })).toMatchObject({ exitCode: 0 });
+    copyFileSync(ownInstallation.at('kept'), ownInstallation.at('keys'));
+    await expectAllUsable(moveTo(await ownInstallation.start(), ann), sealed);
   });
 });
 
 describe('audit', () => {
   test('is exported as JSON lines, for all accounts or for one', async () => {
-    await using house = openInstallation();
-    const server = await house.start();
+    await using ownInstallation = openInstallation();
+    const server = await ownInstallation.start();
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
     const sealed = await addSealedRecords(ann);
     await bob.newSandbox();
     // Beside a server that runs.
     const exportOf = async (...args: string[]): Promise<Json[]> => {
-      const { stdout, exitCode } = await house.croft('audit', 'export', ...args);
+      const { stdout, exitCode } = await ownInstallation.croft('audit', 'export', ...args);
       expect(exitCode).toBe(0);
       return stdout
         .split('\n')
@@ -126,8 +128,8 @@ describe('audit', () => {
     expect(anns).toEqual(all.filter(({ accountId }) => accountId === ann.accountId));
     expect(bobs).toEqual(all.filter(({ accountId }) => accountId === bob.accountId));
     expect(bobs.map(({ action }) => action)).toContain('sandbox.created');
-    const told = anns.map(({ action, target }) => `${action} ${target}`);
-    expect(told).toEqual(
+    const reported = anns.map(({ action, target }) => `${action} ${target}`);
+    expect(reported).toEqual(
       expect.arrayContaining([`sandbox.created ${sealed.sandbox}`, `approval.requested ${sealed.approvalId}`]),
     );
     expect(await exportOf('--account', 'acct_000000000000000000000000')).toEqual([]);
@@ -135,10 +137,10 @@ describe('audit', () => {
   });
 
   test('is verified up to the first row that was changed, removed or inserted', async () => {
-    await using house = openInstallation();
-    const file = house.at('croft.db');
+    await using ownInstallation = openInstallation();
+    const file = ownInstallation.at('croft.db');
     // Keys come before records.
-    expect(await house.croft('audit', 'verify')).toMatchObject({
+    expect(await ownInstallation.croft('audit', 'verify')).toMatchObject({
       exitCode: 0,
       stdout: expect.stringMatching(/^0 rows/),
     });
@@ -148,15 +150,15 @@ describe('audit', () => {
       await records.change(({ audit }) => audit.append(Array.from({ length: 1001 }, () => entry)));
     }
     // Rows of the older kind, without a key, which nobody has kept watch over yet.
-    expect(await house.croft('audit', 'verify')).toMatchObject({
+    expect(await ownInstallation.croft('audit', 'verify')).toMatchObject({
       exitCode: 1,
       stdout: expect.stringContaining('there is no head to compare with'),
     });
-    expect(await house.croft('audit', 'anchor')).toMatchObject({ exitCode: 0 });
+    expect(await ownInstallation.croft('audit', 'anchor')).toMatchObject({ exitCode: 0 });
     const whole = '1002 rows, each follows from the one before, 1001 of them of the older kind, without a key';
-    const { stdout, exitCode } = await house.croft('audit', 'verify');
+    const { stdout, exitCode } = await ownInstallation.croft('audit', 'verify');
     expect({ exitCode, first: stdout.split('\n')[0] }).toEqual({ exitCode: 0, first: whole });
-    copyFileSync(file, house.at('untouched'));
+    copyFileSync(file, ownInstallation.at('untouched'));
     const columns = 'account_id, at, actor, action, target, details, previous, hash';
     const copy = (from: number, to: number) =>
       `INSERT INTO audit (sequence, ${columns}) SELECT ${to}, ${columns} FROM audit WHERE sequence = ${from}`;
@@ -173,11 +175,12 @@ describe('audit', () => {
       ['UPDATE audit SET sequence = sequence + 1000000 WHERE sequence >= 900', 1_000_900],
     ];
     for (const [sql, row] of damages) {
-      for (const name of readdirSync(house.data)) if (name.startsWith('croft.db')) rmSync(house.at(name));
-      copyFileSync(house.at('untouched'), file);
+      for (const name of readdirSync(ownInstallation.data))
+        if (name.startsWith('croft.db')) rmSync(ownInstallation.at(name));
+      copyFileSync(ownInstallation.at('untouched'), file);
       using database = new DatabaseSync(file);
       database.exec(sql);
-      const verified = await house.croft('audit', 'verify');
+      const verified = await ownInstallation.croft('audit', 'verify');
       const [first] = verified.stdout.split('\n');
       expect({ sql, first, ...verified }).toMatchObject({
         sql,

@@ -22,8 +22,8 @@ async function newAgent(account: Account, permissionMode = 'bypass') {
 
 describe.skipIf(!postgres)('on PostgreSQL', () => {
   test('an account, an agent, a call, an approval, and a session that outlives the server', async () => {
-    await using house = openInstallation(['--database-url', await postgres!.createDatabase()]);
-    const first = await house.start();
+    await using ownInstallation = openInstallation(['--database-url', await postgres!.createDatabase()]);
+    const first = await ownInstallation.start();
     const ann = await addAccount(first, 'ann');
     const { agent } = await newAgent(ann);
     const careful = (await newAgent(ann, 'ask')).agent;
@@ -35,32 +35,32 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
     mustBe(200, await ann.approve(approval.approvalId));
     await kill(first);
 
-    const again = moveTo(await house.start(), ann);
+    const again = moveTo(await ownInstallation.start(), ann);
     mustBe(200, await again.call(agent, 'edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }));
     const claim = { 'croft-approval': approval.approvalId };
     expect(mustBe(200, await again.call(careful, 'bash', hello, claim)).output).toBe('hello\n');
     expect((await again.call(careful, 'bash', hello, claim)).body.error.code).toBe('E_APPROVAL_MISMATCH');
-    expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
-    expect((await house.croft('server', 'keys', 'rotate')).stdout).toMatch(/^added key k/);
-    const rotated = await house.croft('server', 'keys', 'rotate');
+    expect(await ownInstallation.croft('audit', 'verify')).toMatchObject({ exitCode: 0 });
+    expect((await ownInstallation.croft('server', 'keys', 'rotate')).stdout).toMatch(/^added key k/);
+    const rotated = await ownInstallation.croft('server', 'keys', 'rotate');
     expect(rotated).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^sealed 7 records/) });
   });
 
   describe('two servers on one database, with the same files of workspaces', () => {
-    let houses: Installation[] = [];
+    let installations: Installation[] = [];
     let servers: Server[];
     let [here, there]: Account[] = [];
 
     beforeAll(async () => {
-      houses = openNeighbours(['--database-url', await postgres!.createSchema(), '--approval-wait', '20']);
+      installations = openNeighbours(['--database-url', await postgres!.createSchema(), '--approval-wait', '20']);
       // Both at once, on a database that neither has prepared.
-      servers = await Promise.all(houses.map((house) => house.start()));
+      servers = await Promise.all(installations.map((ownInstallation) => ownInstallation.start()));
       const ann = await addAccount(servers[0]!, 'ann');
       [here, there] = servers.map((server) => moveTo(server, ann));
     });
 
     afterAll(async () => {
-      for (const house of houses.toReversed()) await house[Symbol.asyncDispose]();
+      for (const ownInstallation of installations.toReversed()) await ownInstallation[Symbol.asyncDispose]();
     });
 
     test('show the events of both to whoever follows one, and after a change of the server, without a gap', async () => {

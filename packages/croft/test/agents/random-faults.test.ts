@@ -19,9 +19,9 @@ afterAll(async () => {
 });
 
 /** The outcome of a call as its caller knows it. */
-type Told = 'done' | 'nothing happened' | 'look first';
+type Reported = 'done' | 'nothing happened' | 'look first';
 
-function toTold(status: number, body: Json): Told {
+function toReported(status: number, body: Json): Reported {
   if (status === 200) return 'done';
   return /nothing was (?:done|stored|written)|(?:call|request|try) again/i.test(
     `${body.error.message} ${body.error.hint}`,
@@ -33,20 +33,20 @@ function toTold(status: number, body: Json): Told {
 interface Lane {
   readonly account: Account;
   readonly agent: string;
-  readonly told: Map<number, Told>;
+  readonly told: Map<number, Reported>;
   slowestMs: number;
 }
 
 /** One call after the other, each with a number: odd ones add a line, even ones make a file. */
 async function work(lane: Lane, until: number): Promise<void> {
-  const { account, agent, told } = lane;
+  const { account, agent, told: reported } = lane;
   for (let number = 1; performance.now() < until; number += 1) {
     const startedAt = performance.now();
     const { status, body } =
       number % 2 === 1
         ? await account.call(agent, 'bash', { command: `echo ${number} >> log` })
         : await account.call(agent, 'write', { file_path: `n${number}`, content: `${number}\n` });
-    told.set(number, toTold(status, body));
+    reported.set(number, toReported(status, body));
     lane.slowestMs = Math.max(lane.slowestMs, performance.now() - startedAt);
     await pause(20);
   }
@@ -95,14 +95,14 @@ async function newLane(account: Account, config: object) {
 }
 
 /** Acknowledged changes are there once, refused ones are absent, and each unknown one is there once or absent. */
-function expectAsTold(told: Lane['told'], found: Readonly<Record<string, string>>): void {
+function expectAsReported(reported: Lane['told'], found: Readonly<Record<string, string>>): void {
   const lines = (found.log ?? '').split('\n').filter(Boolean).map(Number);
   const timesOf = (number: number) =>
     number % 2 === 1 ? lines.filter((line) => line === number).length : Number(found[`n${number}`] === `${number}\n`);
   const expected = { done: [1], 'nothing happened': [0], 'look first': [0, 1] };
-  const wrong = [...told].filter(([number, what]) => !expected[what].includes(timesOf(number)));
+  const wrong = [...reported].filter(([number, what]) => !expected[what].includes(timesOf(number)));
   expect(wrong.map(([number, what]) => ({ number, what, times: timesOf(number) }))).toEqual([]);
-  expect(lines.filter((line) => !told.has(line))).toEqual([]);
+  expect(lines.filter((line) => !reported.has(line))).toEqual([]);
 }
 
 /** Through the agent, where there is no other way to its files. */
@@ -130,10 +130,12 @@ describe.skipIf(!gateway || !postgres)('PostgreSQL and the bucket hang and are k
         expect(slowestMs).toBeLessThan(longestCallMs);
         await vi.waitFor(async () => mustBe(200, await account.call(agent, 'bash', { command: 'true' })));
       }
-      expectAsTold(local.lane.told, await readAll(local.lane));
+      expectAsReported(local.lane.told, await readAll(local.lane));
       for (const { lane, namespace } of [refusing, queueing])
-        await vi.waitFor(async () => expectAsTold(lane.told, await fixture.outside(namespace).all()));
-      const counts = lanes.map(({ told }) => Object.fromEntries(Map.groupBy([...told.values()], (what) => what)));
+        await vi.waitFor(async () => expectAsReported(lane.told, await fixture.outside(namespace).all()));
+      const counts = lanes.map(({ told: reported }) =>
+        Object.fromEntries(Map.groupBy([...reported.values()], (what) => what)),
+      );
       console.info(JSON.stringify(counts.map((of) => Object.entries(of).map(([what, all]) => [what, all?.length]))));
       await vi.waitFor(() => expectTrailWhole(fixture.croft));
     },

@@ -18,13 +18,13 @@ async function newAgent(account: Account): Promise<string> {
 const slow = 'echo run >> runs; touch begun; until test -e go; do sleep 0.05; done; echo done; exit 3';
 
 /** Lets the command go on, from outside. */
-function letGo(house: Installation): void {
-  const [workspace = ''] = readdirSync(house.at('workspaces')).filter((name) => name.startsWith('fs-'));
-  writeFileSync(join(house.at('workspaces'), workspace, 'go'), '');
+function letGo(ownInstallation: Installation): void {
+  const [workspace = ''] = readdirSync(ownInstallation.at('workspaces')).filter((name) => name.startsWith('fs-'));
+  writeFileSync(join(ownInstallation.at('workspaces'), workspace, 'go'), '');
 }
 
-async function trailOf(house: Installation): Promise<Json[]> {
-  const { stdout } = await house.croft('audit', 'export');
+async function trailOf(ownInstallation: Installation): Promise<Json[]> {
+  const { stdout } = await ownInstallation.croft('audit', 'export');
   return stdout
     .trim()
     .split('\n')
@@ -37,11 +37,11 @@ const callsIn = (rows: readonly Json[], action: string): string[] =>
 const toDetails = (details: Json): Json => (typeof details === 'string' ? JSON.parse(details) : details);
 
 /** Every call that began ended, once, and the chain is whole. */
-async function expectClosed(house: Installation): Promise<void> {
-  const rows = await trailOf(house);
+async function expectClosed(ownInstallation: Installation): Promise<void> {
+  const rows = await trailOf(ownInstallation);
   const ended = callsIn(rows, 'call.ended');
   for (const call of callsIn(rows, 'call.began')) expect(ended.filter((one) => one === call)).toHaveLength(1);
-  expect(await house.croft('audit', 'verify')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await ownInstallation.croft('audit', 'verify')).toMatchObject({ exitCode: 0, stderr: '' });
 }
 
 describe.skipIf(!postgres)('PostgreSQL goes away while a command runs', () => {
@@ -50,8 +50,8 @@ describe.skipIf(!postgres)('PostgreSQL goes away while a command runs', () => {
     ['hangs', async (server) => server.hang(), async (server) => server.resume()],
   ];
   test.each(outages)('it %s: the answer has the output, and the trail ends the call', async (_, begin, end) => {
-    await using house = openInstallation(['--database-url', await postgres!.createDatabase()]);
-    const server = await house.start();
+    await using ownInstallation = openInstallation(['--database-url', await postgres!.createDatabase()]);
+    const server = await ownInstallation.start();
     const ann = await addAccount(server, 'ann');
     const agent = await newAgent(ann);
     const running = ann.call(agent, 'bash', { command: slow });
@@ -59,7 +59,7 @@ describe.skipIf(!postgres)('PostgreSQL goes away while a command runs', () => {
     await expect.poll(async () => (await seen()).body.paths, patience).toContain('begun');
     mustBe(200, await ann.call(agent, 'read', { file_path: 'runs' }, { 'croft-session': 'other' }));
     await begin(postgres!);
-    letGo(house);
+    letGo(ownInstallation);
     const startedAt = performance.now();
     const answer = mustBe(200, await running);
     expect(performance.now() - startedAt).toBeLessThan(15_000);
@@ -75,26 +75,26 @@ describe.skipIf(!postgres)('PostgreSQL goes away while a command runs', () => {
     await expect
       .poll(async () => (await ann.call(agent, 'read', { file_path: 'runs' })).body.content, patience)
       .toBe('run\n');
-    await vi.waitFor(() => expectClosed(house), { timeout: 60_000, interval: 500 });
+    await vi.waitFor(() => expectClosed(ownInstallation), { timeout: 60_000, interval: 500 });
   });
 
   test('and the server is killed before the database is back: the next start ends the call in the audit trail', async () => {
-    await using house = openInstallation(['--database-url', await postgres!.createDatabase()]);
-    const server = await house.start();
+    await using ownInstallation = openInstallation(['--database-url', await postgres!.createDatabase()]);
+    const server = await ownInstallation.start();
     const ann = await addAccount(server, 'ann');
     const agent = await newAgent(ann);
     const running = ann.call(agent, 'bash', { command: slow }).catch(() => undefined);
     const seen = () => ann.call(agent, 'glob', { pattern: '*' }, { 'croft-session': 'other' });
     await expect.poll(async () => (await seen()).body.paths, patience).toContain('begun');
     await postgres!.crash();
-    letGo(house);
+    letGo(ownInstallation);
     await running;
     await kill(server);
     await postgres!.start();
-    const again = moveTo(await house.start(), ann);
+    const again = moveTo(await ownInstallation.start(), ann);
     expect(mustBe(200, await again.call(agent, 'read', { file_path: 'runs' })).content).toBe('run\n');
-    await expectClosed(house);
-    const rows = await trailOf(house);
+    await expectClosed(ownInstallation);
+    const rows = await trailOf(ownInstallation);
     const late = rows.filter(
       ({ action, details }) => action === 'call.ended' && /E_INTERRUPTED/.test(JSON.stringify(details)),
     );

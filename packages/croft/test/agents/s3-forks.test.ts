@@ -90,12 +90,12 @@ describe.skipIf(!gateway || !postgres)(
           ' mkdir -m 700 private && echo p > private/p && chmod 400 private/p && echo n > "$(printf "b\\377d %%{ \\n name")"' +
           ' && head -c 3000000 /dev/urandom > large',
       );
-      const look = `${everything} run private/p ignored/i .git/HEAD .git/config; sha256sum large`;
+      const showScript = `${everything} run private/p ignored/i .git/HEAD .git/config; sha256sum large`;
       // A sandbox that finds a repository shows more in it than one in which it was made.
-      const was = await bash(there!, agent, look, 'w');
+      const was = await bash(there!, agent, showScript, 'w');
       const fork = await call(here!, agent, 'workspace_fork', { name: 'whole' });
       expect(await describeAll(fork.workspaceId)).toEqual(await describeAll(workspaceId));
-      for (const account of [here!, there!]) expect(await bash(account, agent, look, 'whole')).toBe(was);
+      for (const account of [here!, there!]) expect(await bash(account, agent, showScript, 'whole')).toBe(was);
       expect(was).toContain('d 700 private');
       expect(was).toContain('d 755 deep/er/empty');
       expect(await bash(there!, agent, 'git status --porcelain --ignored | head -1', 'whole')).not.toBe('');

@@ -92,8 +92,8 @@ describe('--approval-webhook', () => {
     await once(receiver, 'listening');
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
     const secret = 'a-secret-for-the-webhook';
-    await using told = await startPlatform(['--approval-webhook', url], { CROFT_WEBHOOK_SECRET: secret });
-    const owner = await told.newAccount();
+    await using reported = await startPlatform(['--approval-webhook', url], { CROFT_WEBHOOK_SECRET: secret });
+    const owner = await reported.newAccount();
     const agent = await owner.newAgent({ sandbox: await owner.newSandbox({ permissionMode: 'ask' }) });
     const { approval } = mustBe(202, await owner.call(agent, 'bash', { command: 'echo hi' }));
     const { body, signature } = await heard.promise;

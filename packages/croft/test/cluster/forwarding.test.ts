@@ -87,14 +87,14 @@ describe.skipIf(!postgres)('a request at a server that does not have its workspa
   test('opens a terminal there, and gets every byte once after a cut', async () => {
     const ticket = async (more: object = {}) => (await newTicket(there(), made, more)).path;
     using first = connectTerminal(there().url, await ticket());
-    const { terminal } = (await first.untilTold('attached')) as { terminal: string };
+    const { terminal } = (await first.untilMessage('attached')) as { terminal: string };
     first.type('stty -echo; PS1=; for i in $(seq 1 20000); do echo line-$i; done; echo all done\n');
     await first.untilText(/line-100\r/);
     first.socket.terminate();
     await first.untilClosed();
     const from = first.length();
     using second = connectTerminal(there().url, await ticket({ terminal, from }));
-    await second.untilTold('attached');
+    await second.untilMessage('attached');
     using _ = repeat(() => second.say({ type: 'ack', offset: from + second.length() }), 5);
     await second.untilText(/all done\r\n/);
     const whole = Buffer.concat([first.bytes(), second.bytes()]).toString();

@@ -29,7 +29,7 @@ describe.each(machines)('on %s', (machine) => {
 
   const definition = (args: Record<string, unknown>) => call('find_definition', args);
   const references = (args: Record<string, unknown>) => call('find_references', args);
-  const placesOf = ({ structured }: ToolAnswer): string[] =>
+  const locationsOf = ({ structured }: ToolAnswer): string[] =>
     structured.items.map(
       ({ path, line, col }: { path: string; line: number; col: number }) => `${path}:${line}:${col}`,
     );
@@ -45,10 +45,10 @@ describe.each(machines)('on %s', (machine) => {
 
     test('is found by name alone, with its body', async () => {
       const answer = await definition({ symbol: 'addUp', include_body: true });
-      expect(placesOf(answer)).toEqual(['src/math.ts:1:17']);
+      expect(locationsOf(answer)).toEqual(['src/math.ts:1:17']);
       expect(answer.structured.items[0].body).toMatch(/^export function addUp[\s\S]*a \+ b;\n\}$/);
-      expect(placesOf(await definition({ symbol: 'Square.area' }))).toEqual(['src/shape.ts:5:3']);
-      expect(placesOf(await call('goToDefinition', { name_path: 'Square/area' }))).toEqual(['src/shape.ts:5:3']);
+      expect(locationsOf(await definition({ symbol: 'Square.area' }))).toEqual(['src/shape.ts:5:3']);
+      expect(locationsOf(await call('goToDefinition', { name_path: 'Square/area' }))).toEqual(['src/shape.ts:5:3']);
     });
 
     test('is found by the second occurrence of a name on a line', async () => {
@@ -66,14 +66,16 @@ describe.each(machines)('on %s', (machine) => {
     });
 
     test('after characters of several bytes has the right column, in TypeScript and Python', async () => {
-      expect(placesOf(await definition({ file_path: 'src/use.ts', line: 3, col: 61 }))).toEqual(['src/math.ts:1:17']);
-      expect(placesOf(await references({ file_path: 'py/n.py', line: 2, col: 18 }))).toEqual([
+      expect(locationsOf(await definition({ file_path: 'src/use.ts', line: 3, col: 61 }))).toEqual([
+        'src/math.ts:1:17',
+      ]);
+      expect(locationsOf(await references({ file_path: 'py/n.py', line: 2, col: 18 }))).toEqual([
         ...['py/m.py:1:5', 'py/n.py:1:15', 'py/n.py:2:18', 'py/n.py:2:32'],
       ]);
     });
 
     test('of an alias is the original', async () => {
-      expect(placesOf(await definition({ file_path: 'src/use.ts', line: 1, symbol: 'plus' }))).toEqual([
+      expect(locationsOf(await definition({ file_path: 'src/use.ts', line: 1, symbol: 'plus' }))).toEqual([
         'src/math.ts:1:17',
       ]);
     });
@@ -90,12 +92,12 @@ describe.each(machines)('on %s', (machine) => {
       const answer = await definition({ symbol: 'same', file_path: 'src/twice.ts' });
       expect(codeOf(answer)).toBe('E_AMBIGUOUS');
       expect(messageOf(answer)).toMatch(/^ambiguous: same matches 2 declarations at line 2, line 5\n/);
-      expect(placesOf(await definition({ symbol: 'B.same' }))).toEqual(['src/twice.ts:5:16']);
+      expect(locationsOf(await definition({ symbol: 'B.same' }))).toEqual(['src/twice.ts:5:16']);
     });
 
     test('without a server is found by text, and the answer says so', async () => {
       const answer = await definition({ file_path: 'main.ex', line: 3, symbol: 'add_ex' });
-      expect(placesOf(answer)).toEqual(['main.ex:2:7']);
+      expect(locationsOf(answer)).toEqual(['main.ex:2:7']);
       expect(answer.structured).toMatchObject({ precision: 'text', complete: false });
       expect(answer.text).toMatch(
         /by text, not by a language server: the language server expert is not installed. Install Expert/,
@@ -106,7 +108,7 @@ describe.each(machines)('on %s', (machine) => {
 
   describe('references', () => {
     test('are complete at the first question, in Python too', async () => {
-      expect(placesOf(await references({ symbol: 'add_py' }))).toEqual([
+      expect(locationsOf(await references({ symbol: 'add_py' }))).toEqual([
         ...['py/m.py:1:5', 'py/n.py:1:15', 'py/n.py:2:18', 'py/n.py:2:32'],
       ]);
     });
@@ -130,7 +132,7 @@ describe.each(machines)('on %s', (machine) => {
       let cursor: string | undefined;
       do {
         const answer = await references({ symbol: 'many', ...(cursor && { cursor }) });
-        seen.push(...placesOf(answer));
+        seen.push(...locationsOf(answer));
         expect(answer.structured.total).toBe(241);
         cursor = answer.structured.next;
       } while (cursor);
@@ -146,7 +148,7 @@ describe.each(machines)('on %s', (machine) => {
       put('vendor/x.ts', 'import { seenFn } from "../src/seen";\nseenFn();\n');
       put('src/gen.ts', '// @generated\nimport { seenFn } from "./seen";\nseenFn();\n');
       const answer = await references({ symbol: 'seenFn' });
-      expect(placesOf(answer)).toEqual(['src/seen.ts:1:17']);
+      expect(locationsOf(answer)).toEqual(['src/seen.ts:1:17']);
       expect(answer.text).toMatch(/\(4 more in vendored or generated files\)/);
     });
   });
@@ -154,30 +156,30 @@ describe.each(machines)('on %s', (machine) => {
   describe('an answer knows', () => {
     test('what a command changed', async () => {
       put('src/fresh.ts', 'export const freshOne = 1;\nexport const user = freshOne;\n');
-      expect(placesOf(await references({ symbol: 'freshOne' }))).toEqual(['src/fresh.ts:1:14', 'src/fresh.ts:2:21']);
+      expect(locationsOf(await references({ symbol: 'freshOne' }))).toEqual(['src/fresh.ts:1:14', 'src/fresh.ts:2:21']);
       await call('bash', { command: "sed -i '1i // a line above' src/fresh.ts" });
-      expect(placesOf(await references({ symbol: 'freshOne' }))).toEqual(['src/fresh.ts:2:14', 'src/fresh.ts:3:21']);
+      expect(locationsOf(await references({ symbol: 'freshOne' }))).toEqual(['src/fresh.ts:2:14', 'src/fresh.ts:3:21']);
     });
 
     test('a file that a command made, and one that it removed', async () => {
       await call('bash', { command: `echo 'import { addUp } from "./math"; addUp(9, 9);' > src/made.ts` });
       expect(
-        placesOf(await references({ symbol: 'addUp' })).filter((place) => place.startsWith('src/made')),
+        locationsOf(await references({ symbol: 'addUp' })).filter((location) => location.startsWith('src/made')),
       ).toHaveLength(2);
       rmSync(at('src/made.ts'));
-      expect(placesOf(await references({ symbol: 'addUp' })).filter((place) => place.startsWith('src/made'))).toEqual(
-        [],
-      );
+      expect(
+        locationsOf(await references({ symbol: 'addUp' })).filter((location) => location.startsWith('src/made')),
+      ).toEqual([]);
       await call('bash', { command: `printf 'from m import add_py\\nadd_py(9, 9)\\n' > py/made.py` });
       const python = await references({ symbol: 'add_py' });
-      expect(placesOf(python).filter((place) => place.startsWith('py/made'))).toEqual([
+      expect(locationsOf(python).filter((location) => location.startsWith('py/made'))).toEqual([
         'py/made.py:1:15',
         'py/made.py:2:1',
       ]);
       rmSync(at('py/made.py'));
-      expect(placesOf(await references({ symbol: 'add_py' })).filter((place) => place.startsWith('py/made'))).toEqual(
-        [],
-      );
+      expect(
+        locationsOf(await references({ symbol: 'add_py' })).filter((location) => location.startsWith('py/made')),
+      ).toEqual([]);
     });
 
     test('the last of many edits by another program, each time', async () => {
@@ -194,7 +196,7 @@ describe.each(machines)('on %s', (machine) => {
       const asked = Array.from({ length: 10 }, () => definition({ symbol: 'racing' }));
       put('src/racing.ts', '\n\nexport const racing = 1;\n');
       await Promise.allSettled(asked);
-      expect(placesOf(await definition({ symbol: 'racing' }))).toEqual(['src/racing.ts:3:14']);
+      expect(locationsOf(await definition({ symbol: 'racing' }))).toEqual(['src/racing.ts:3:14']);
     });
   });
 
@@ -265,7 +267,7 @@ describe.each(machines)('on %s', (machine) => {
       { name: 'pong', depth: 1, repeated: false },
       { name: 'ping', depth: 2, repeated: true },
     ]);
-    expect(placesOf(await call('find_implementations', { symbol: 'Shape' }))).toEqual(['src/shape.ts:4:14']);
+    expect(locationsOf(await call('find_implementations', { symbol: 'Shape' }))).toEqual(['src/shape.ts:4:14']);
   });
 
   describe('a second session', () => {
@@ -279,11 +281,15 @@ describe.each(machines)('on %s', (machine) => {
       const hash = () =>
         execFileSync('sh', ['-c', 'find . -type f | sort | xargs sha256sum'], { cwd: path, encoding: 'utf8' });
       put('src/shared.ts', 'export const sharedName = 1;\n');
-      expect(placesOf(await other.call('find_definition', { symbol: 'sharedName' }))).toEqual(['src/shared.ts:1:14']);
+      expect(locationsOf(await other.call('find_definition', { symbol: 'sharedName' }))).toEqual([
+        'src/shared.ts:1:14',
+      ]);
       await call('read', { file_path: 'src/shared.ts' });
       await call('edit', { file_path: 'src/shared.ts', old_string: 'export', new_string: '\nexport' });
       const before = hash();
-      expect(placesOf(await other.call('find_definition', { symbol: 'sharedName' }))).toEqual(['src/shared.ts:2:14']);
+      expect(locationsOf(await other.call('find_definition', { symbol: 'sharedName' }))).toEqual([
+        'src/shared.ts:2:14',
+      ]);
       expect(hash()).toBe(before);
     });
   });

@@ -61,10 +61,10 @@ describe.each(cases)('$server', ({ server, files, use, definition, references, .
     const { call, set, workspace } = await openRealServer(server, files);
     if (server === 'clangd') set('compile_commands.json', compileDatabase(workspace));
     const found = await call('find_definition', use);
-    const places = found.structured.items.map(
+    const locations = found.structured.items.map(
       ({ path, line, col }: { path: string; line: number; col: number }) => `${path}:${line}:${col}`,
     );
-    expect([found.structured.precision, ...places]).toEqual(['server', ...definition]);
+    expect([found.structured.precision, ...locations]).toEqual(['server', ...definition]);
     expect((await call('find_references', use)).structured).toMatchObject({ total: references, precision: 'server' });
     const [path = ''] = definition[0].split(':');
     set(path, `\n${(files as Record<string, string>)[path]}`);

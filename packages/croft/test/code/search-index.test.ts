@@ -7,10 +7,10 @@ import { buildIndex, connect, indexedPaths, makeProject, readIndex, search, sour
 test.each(machines)(
   'the index answers like the files, and a change by any program is in the next answer (on %s)',
   async (machine) => {
-    const place = makeProject();
-    const session = await connect(place, { machine });
+    const root = makeProject();
+    const session = await connect(root, { machine });
     const cold = await search(session, 'parse config');
-    const file = await buildIndex(session, place);
+    const file = await buildIndex(session, root);
     expect(indexedPaths(file)).toEqual(Object.keys(sources).sort());
     expect((await search(session, 'parse config'))[0]).toBe(cold[0]);
     expect((await search(session, 'http server'))[0]).toBe('src/server.ts:1 HTTPServer');
@@ -29,17 +29,17 @@ test.each(machines)(
 test.each(machines)(
   'what .gitignore names anew is gone, and what it names no more is found (on %s)',
   async (machine) => {
-    const place = makeProject();
-    const session = await connect(place, { machine });
-    const file = await buildIndex(session, place);
+    const root = makeProject();
+    const session = await connect(root, { machine });
+    const file = await buildIndex(session, root);
     await session.call('write', { file_path: '.gitignore', content: 'docs/\nsecret.ts\n' });
     expect(await search(session, 'frobnicator')).toEqual([]);
     // A new file that is ignored is never read.
-    writeFileSync(place.at('project/src/secret.ts'), 'export function hiddenThing() {}\n');
+    writeFileSync(root.at('project/src/secret.ts'), 'export function hiddenThing() {}\n');
     expect(await search(session, 'hidden thing')).toEqual([]);
     await vi.waitFor(() => expect(indexedPaths(file)).not.toContain('docs/guide.md'));
     expect(indexedPaths(file)).not.toContain('src/secret.ts');
-    rmSync(place.at('project/.gitignore'));
+    rmSync(root.at('project/.gitignore'));
     expect(await search(session, 'frobnicator')).toEqual(['docs/guide.md:3']);
     expect(await search(session, 'hidden thing')).toEqual(['src/secret.ts:1 hiddenThing']);
   },
@@ -50,33 +50,33 @@ test.each([
   ['no database', (file: string) => writeFileSync(file, 'x'.repeat(50_000))],
   ['gone', (file: string) => rmSync(file)],
 ])('an index that is %s is built anew', async (_, damage) => {
-  const place = makeProject();
-  const earlier = await connect(place);
-  damage(await buildIndex(earlier, place));
+  const root = makeProject();
+  const earlier = await connect(root);
+  damage(await buildIndex(earlier, root));
   await earlier.close();
-  const session = await connect(place);
+  const session = await connect(root);
   expect((await search(session, 'parse config'))[0]).toBe('src/config.ts:2 parseConfig');
-  const file = await buildIndex(session, place);
+  const file = await buildIndex(session, root);
   expect(indexedPaths(file)).toEqual(Object.keys(sources).sort());
 });
 
 test.each(machines)('a file that was changed while nobody looked is read again (on %s)', async (machine) => {
-  const place = makeProject();
-  const earlier = await connect(place, { machine });
-  await buildIndex(earlier, place);
+  const root = makeProject();
+  const earlier = await connect(root, { machine });
+  await buildIndex(earlier, root);
   await earlier.close();
-  writeFileSync(place.at('project/src/notes.ts'), 'export function okapiStripes() {}\n');
-  renameSync(place.at('project/src/server.ts'), place.at('project/src/gateway.ts'));
-  const session = await connect(place, { machine });
-  await buildIndex(session, place);
+  writeFileSync(root.at('project/src/notes.ts'), 'export function okapiStripes() {}\n');
+  renameSync(root.at('project/src/server.ts'), root.at('project/src/gateway.ts'));
+  const session = await connect(root, { machine });
+  await buildIndex(session, root);
   expect(await search(session, 'okapi stripes')).toEqual(['src/notes.ts:1 okapiStripes']);
   expect((await search(session, 'HTTPServer'))[0]).toBe('src/gateway.ts:1 HTTPServer');
 });
 
 test('two programs on one directory share the index, and each sees what the other changes', async () => {
-  const place = makeProject();
-  const [one, other] = await Promise.all([connect(place), connect(place, { flags: ['--readonly'] })]);
-  const [file] = await Promise.all([buildIndex(one, place), buildIndex(other, place)]);
+  const root = makeProject();
+  const [one, other] = await Promise.all([connect(root), connect(root, { flags: ['--readonly'] })]);
+  const [file] = await Promise.all([buildIndex(one, root), buildIndex(other, root)]);
   for (let round = 0; round < 5; round++) {
     const name = `zebra${'abcde'[round]}Crossing`;
     await one.call('write', { file_path: `src/new${round}.ts`, content: `export function ${name}() {}\n` });
@@ -88,19 +88,19 @@ test('two programs on one directory share the index, and each sees what the othe
 });
 
 test('all workspaces are searched, path and kind and language narrow the search, and du shows the index', async () => {
-  const place = makeDirectory({
+  const root = makeDirectory({
     'one/a.ts': 'export class ParserOfOne {}\n',
     'other/b.py': 'class ParserOfOther:\n    pass\n',
     'other/sub/c.ts': 'export function parserOfSub() {}\n',
   });
-  onTestFinished(() => place[Symbol.dispose]());
-  const env = { CROFT_DATA: place.at('data') };
-  const session = await connectStdio(['--workspaces', `one=${place.at('one')},other=${place.at('other')}`], { env });
+  onTestFinished(() => root[Symbol.dispose]());
+  const env = { CROFT_DATA: root.at('data') };
+  const session = await connectStdio(['--workspaces', `one=${root.at('one')},other=${root.at('other')}`], { env });
   onTestFinished(() => session[Symbol.asyncDispose]());
   const both = async () =>
     JSON.stringify((await session.call('search_code', { query: 'parser', workspace: 'all' })).text);
   await both();
-  await vi.waitFor(() => expect(readdirSync(place.at('data/code'))).toHaveLength(2));
+  await vi.waitFor(() => expect(readdirSync(root.at('data/code'))).toHaveLength(2));
   for (const found of [await both(), await both()]) {
     expect(found).toContain('ParserOfOne');
     expect(found).toContain('ParserOfOther');
@@ -115,7 +115,7 @@ test('all workspaces are searched, path and kind and language narrow the search,
 test.each(machines)(
   'a map has what others use first, fits its tokens, is the same twice, and follows its focus (on %s)',
   async (machine) => {
-    const place = makeDirectory(
+    const root = makeDirectory(
       Object.fromEntries([
         ['project/src/core.ts', 'export function computeEverything(input: string) {\n  return input;\n}\n'],
         ['project/src/rare.ts', "export function rarelyNeeded() {\n  return 'x';\n}\n"],
@@ -129,8 +129,8 @@ test.each(machines)(
         ]),
       ]),
     );
-    onTestFinished(() => place[Symbol.dispose]());
-    const session = await connect(place, { machine });
+    onTestFinished(() => root[Symbol.dispose]());
+    const session = await connect(root, { machine });
     const map = async (args: Record<string, unknown>) => {
       const { text, structured } = await session.call('repo_map', args);
       expect(structured).toMatchObject({ complete: true });

@@ -19,8 +19,15 @@ test('nothing is kept of a workspace whose code nobody asks about any more, and 
     fixture[Symbol.dispose]();
   });
   const files = createDiskFiles({ handle, names: [fixture.path] });
-  const place = { name: 'w', root: '/workspaces/w', key: 'w', directoryFd: () => handle, mustBeThere() {}, files };
-  const code = servers.of(place, 'full');
+  const ownWorkspace = {
+    name: 'w',
+    root: '/workspaces/w',
+    key: 'w',
+    directoryFd: () => handle,
+    mustBeThere() {},
+    files,
+  };
+  const code = servers.of(ownWorkspace, 'full');
   const first = await code.treeVersion();
   expect(servers.size()).toBe(1);
   await vi.waitFor(() => expect(servers.size()).toBe(0));

@@ -92,7 +92,7 @@ export function describeUploads(prepare: Prepare): void {
     test('are put in place inside the wrapper of the workspace, after the last piece', async () => {
       await using fixture = await prepare();
       const steps: string[] = [];
-      async function* told() {
+      async function* reported() {
         yield bytesOf('one');
         steps.push('sent');
       }
@@ -102,12 +102,12 @@ export function describeUploads(prepare: Prepare): void {
         steps.push(readFileSync(fixture.at('dir/a.txt'), 'utf8'));
         return done;
       };
-      await fixture.files.upload('dir/a.txt', told(), { ...options, around });
+      await fixture.files.upload('dir/a.txt', reported(), { ...options, around });
       expect(steps).toEqual(['sent', 'before', 'one']);
       const refusing = async () => {
         throw new Error('not now');
       };
-      await expect(fixture.files.upload('b/c.txt', told(), { ...options, around: refusing })).rejects.toThrow();
+      await expect(fixture.files.upload('b/c.txt', reported(), { ...options, around: refusing })).rejects.toThrow();
       expect(pathsBelow(fixture.directory)).toEqual(['dir', 'dir/a.txt']);
     });
 

@@ -111,7 +111,7 @@ export function describeChanges(prepare: PrepareRecords): void {
       await using fixture = await prepare();
       const records = await fixture.open({ deadlineMs: 20_000 });
       const accountId = await addAccount(records);
-      const looks = Array.from({ length: 7 }, () =>
+      const views = Array.from({ length: 7 }, () =>
         records.read(async (tables) => {
           const outer = await tables.accounts.get(accountId);
           // A nested change, as when a function called within a change makes one of its own.
@@ -119,7 +119,7 @@ export function describeChanges(prepare: PrepareRecords): void {
           return outer?.version === inner?.version;
         }),
       );
-      expect(await Promise.all(looks)).toEqual(looks.map(() => true));
+      expect(await Promise.all(views)).toEqual(views.map(() => true));
       const many = Array.from({ length: 100 }, () => records.read((tables) => tables.accounts.get(accountId)));
       expect((await Promise.all(many)).every((row) => row?.accountId === accountId)).toBe(true);
     });

@@ -59,12 +59,12 @@ beforeAll(() => {
 function startLongCall(lane: string): LongCall {
   const go = `go-${lane.replaceAll(/\W/g, '')}`;
   const command = `echo waiting for ${go}; until [ -e ${go} ]; do sleep 0.1; done; echo went`;
-  const told: { progress: number; message?: string | undefined }[] = [];
-  const onprogress = (progress: (typeof told)[number]) => {
-    told.push(progress);
-    if (told.length === 2) writeFileSync(directory.at(go), '');
+  const reported: { progress: number; message?: string | undefined }[] = [];
+  const onprogress = (progress: (typeof reported)[number]) => {
+    reported.push(progress);
+    if (reported.length === 2) writeFileSync(directory.at(go), '');
   };
-  return { go, told, answer: sessionOf(lane).call('bash', { command, timeout: 60 }, { onprogress }) };
+  return { go, told: reported, answer: sessionOf(lane).call('bash', { command, timeout: 60 }, { onprogress }) };
 }
 
 describe.each(lanes)('over %s', (lane) => {
@@ -90,12 +90,12 @@ describe.each(lanes)('over %s', (lane) => {
   });
 
   test('a long call reports its activity every few seconds, and is answered then', async () => {
-    const { go, told, answer } = longCalls.get(lane)!;
+    const { go, told: reported, answer } = longCalls.get(lane)!;
     const { text } = await answer;
     expect(text).toBe(`waiting for ${go}\nwent\n`);
-    expect(told.length).toBeGreaterThanOrEqual(2);
-    expect(told[0]?.message).toMatch(/^bash has been running for \d+ s: .*waiting for/);
-    expect(told[1]?.progress).toBeGreaterThan(told[0]?.progress ?? 0);
+    expect(reported.length).toBeGreaterThanOrEqual(2);
+    expect(reported[0]?.message).toMatch(/^bash has been running for \d+ s: .*waiting for/);
+    expect(reported[1]?.progress).toBeGreaterThan(reported[0]?.progress ?? 0);
   });
 });
 

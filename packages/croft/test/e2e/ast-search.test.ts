@@ -14,7 +14,7 @@ const { at, call } = shareServer({
   'sgconfig.yml': 'customLanguages: {evil: {libraryPath: evil.so, extensions: [ts]}}\nruleDirs: [{]\n',
 });
 
-const places = async (args: Record<string, unknown>) => {
+const locations = async (args: Record<string, unknown>) => {
   const { text, isError, structured } = await call('ast_search', args);
   expect(isError, text).toBe(false);
   return structured.items.map(
@@ -38,12 +38,12 @@ describe('patterns', () => {
   });
 
   test('without a language are read in the language of each file', async () => {
-    expect(await places({ pattern: 'add(1, 2)' })).toEqual(['src/a.ts:1:17', 'src/b.py:5:1']);
+    expect(await locations({ pattern: 'add(1, 2)' })).toEqual(['src/a.ts:1:17', 'src/b.py:5:1']);
   });
 
   test('search below path only, and node_modules only by its name', async () => {
-    expect(await places({ pattern: 'add($$$A)', language: 'ts', path: 'src/a.ts' })).toHaveLength(2);
-    expect(await places({ pattern: 'add($$$A)', language: 'ts', path: 'node_modules' })).toEqual([
+    expect(await locations({ pattern: 'add($$$A)', language: 'ts', path: 'src/a.ts' })).toHaveLength(2);
+    expect(await locations({ pattern: 'add($$$A)', language: 'ts', path: 'node_modules' })).toEqual([
       'node_modules/m/index.ts:1:1',
     ]);
   });
@@ -79,7 +79,7 @@ describe('patterns', () => {
 describe('rules', () => {
   test('find nodes by kind and by what is around them', async () => {
     const rule = { kind: 'call_expression', inside: { kind: 'statement_block', stopBy: 'end' } };
-    expect(await places({ rule, language: 'typescript' })).toHaveLength(4);
+    expect(await locations({ rule, language: 'typescript' })).toHaveLength(4);
   });
 
   test.each([
@@ -106,5 +106,5 @@ test('a pattern too long for a command line is refused', async () => {
 test('a link out of the workspace is not searched', async () => {
   symlinkSync('/etc', at('src/etc'));
   expect(codeOf(await call('ast_search', { pattern: 'root', path: 'src/etc' }))).toBe('E_SANDBOX_VIOLATION');
-  expect(await places({ pattern: 'add(5, 6)', language: 'ts' })).toEqual(['src/new\nline.ts:1:1']);
+  expect(await locations({ pattern: 'add(5, 6)', language: 'ts' })).toEqual(['src/new\nline.ts:1:1']);
 });

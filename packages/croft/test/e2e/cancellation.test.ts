@@ -15,80 +15,80 @@ const grep = { name: 'grep', arguments: { pattern: 'hello' } };
 
 describe.concurrent.each(eras)('a client of %s that cancels a call', (era) => {
   test('over HTTP ends a search and every process of it', async () => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server, { era });
     const abort = new AbortController();
     const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
-    const { search: processes } = await place.searching(server.child.pid);
+    const { search: processes } = await directory.searching(server.child.pid);
     abort.abort();
     expect(await call).toBe(true);
-    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(directory.results()).toEqual(cancelled));
     await soon(() => expect(processes.filter(isRunning)).toEqual([]));
     expect((await session.call('read', { file_path: 'a.txt' })).text).toBe('1\thello\n');
   });
 
   test('over stdio ends a search and every process of it', async () => {
-    using place = makePlace();
-    await using session = await connectChild(place.flags, era);
+    using directory = makeTree();
+    await using session = await connectChild(directory.flags, era);
     const abort = new AbortController();
     const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
-    const { search: processes } = await place.searching(session.child.pid);
+    const { search: processes } = await directory.searching(session.child.pid);
     abort.abort();
     expect(await call).toBe(true);
-    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(directory.results()).toEqual(cancelled));
     await soon(() => expect(processes.filter(isRunning)).toEqual([]));
     const { content } = await session.client.callTool({ name: 'read', arguments: { file_path: 'a.txt' } });
     expect(content).toMatchObject([{ text: '1\thello\n' }]);
   });
 
   test('ends the read of a file without end', async () => {
-    using place = makePlace();
-    place.makeEndless('endless.txt');
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    directory.makeEndless('endless.txt');
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server, { era });
     const abort = new AbortController();
     const call = session.call('read', { file_path: 'endless.txt', offset: 1e9 }, { signal: abort.signal });
     const ended = isRejected(call);
-    await vi.waitFor(() => expect(place.calls()).toHaveLength(1));
+    await vi.waitFor(() => expect(directory.calls()).toHaveLength(1));
     abort.abort();
     expect(await ended).toBe(true);
-    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(directory.results()).toEqual(cancelled));
   });
 
   test('leaves its other calls running', async () => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server, { era });
     const abort = new AbortController();
     const kept = session.call('grep', { pattern: 'hello' });
     const call = isRejected(session.client.callTool(grep, { signal: abort.signal }));
-    await vi.waitFor(() => expect(place.calls()).toHaveLength(2));
-    await place.searching(server.child.pid);
+    await vi.waitFor(() => expect(directory.calls()).toHaveLength(2));
+    await directory.searching(server.child.pid);
     abort.abort();
     expect(await call).toBe(true);
-    await soon(() => expect(place.results()).toEqual(cancelled));
-    place.release();
+    await soon(() => expect(directory.results()).toEqual(cancelled));
+    directory.release();
     expect((await kept).text).toBe('a.txt:1:hello\n');
   });
 });
 
 describe.concurrent('a client that disconnects', () => {
   test.each(eras)('by closing its connection cancels its calls, in %s', async (era) => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     const session = await connectHttp(server, { era });
     const call = isRejected(session.client.callTool(grep));
-    const { search: processes } = await place.searching(server.child.pid);
+    const { search: processes } = await directory.searching(server.child.pid);
     await session.client.close();
     expect(await call).toBe(true);
-    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(directory.results()).toEqual(cancelled));
     await soon(() => expect(processes.filter(isRunning)).toEqual([]));
   });
 
   test.each(eras)('by being killed cancels its calls, in %s', async (era) => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     const client = spawn(
       process.execPath,
       ['--input-type=module', '--eval', clientProgram, server.url, server.token, era],
@@ -97,37 +97,37 @@ describe.concurrent('a client that disconnects', () => {
         stdio: 'inherit',
       },
     );
-    const { search: processes } = await place.searching(server.child.pid);
+    const { search: processes } = await directory.searching(server.child.pid);
     client.kill('SIGKILL');
-    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(directory.results()).toEqual(cancelled));
     await soon(() => expect(processes.filter(isRunning)).toEqual([]));
   });
 
   test.each(eras)('by closing standard input cancels its calls and ends the server, in %s', async (era) => {
-    using place = makePlace();
-    await using session = await connectChild(place.flags, era);
+    using directory = makeTree();
+    await using session = await connectChild(directory.flags, era);
     const call = isRejected(session.client.callTool(grep));
-    const { all: processes } = await place.searching(session.child.pid);
+    const { all: processes } = await directory.searching(session.child.pid);
     const exited = once(session.child, 'exit');
     session.child.stdin.end();
-    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(directory.results()).toEqual(cancelled));
     expect(await exited).toEqual([0, null]);
     expect(processes.filter(isRunning)).toEqual([]);
-    expect(place.events().at(-1)?.event).toBe('lifecycle.stop');
+    expect(directory.events().at(-1)?.event).toBe('lifecycle.stop');
     await session.client.close();
     expect(await call).toBe(true);
   });
 
   test('by closing standard input ends the read of a file without end', async () => {
-    using place = makePlace();
-    place.makeEndless('endless.txt');
-    await using session = await connectChild(place.flags, '2026');
+    using directory = makeTree();
+    directory.makeEndless('endless.txt');
+    await using session = await connectChild(directory.flags, '2026');
     const endless = { name: 'read', arguments: { file_path: 'endless.txt', offset: 1e9 } };
     const call = isRejected(session.client.callTool(endless));
-    await vi.waitFor(() => expect(place.calls()).toHaveLength(1));
+    await vi.waitFor(() => expect(directory.calls()).toHaveLength(1));
     const exited = once(session.child, 'exit');
     session.child.stdin.end();
-    await soon(() => expect(place.results()).toEqual(cancelled));
+    await soon(() => expect(directory.results()).toEqual(cancelled));
     expect(await exited).toEqual([0, null]);
     await session.client.close();
     expect(await call).toBe(true);
@@ -135,23 +135,23 @@ describe.concurrent('a client that disconnects', () => {
 });
 
 test('a signal to croft tool cancels its call and every process of it', async () => {
-  using place = makePlace();
-  const args = ['tool', 'grep', '{"pattern":"hello"}', ...place.flags];
+  using directory = makeTree();
+  const args = ['tool', 'grep', '{"pattern":"hello"}', ...directory.flags];
   const child = spawn(croft, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const { all: processes } = await place.searching(child.pid);
+  const { all: processes } = await directory.searching(child.pid);
   child.kill('SIGINT');
   const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect({ stderr, exitCode }).toEqual({ stderr: expect.stringMatching(/^E_CANCELLED: /), exitCode: 1 });
-  expect(place.results()).toEqual(cancelled);
+  expect(directory.results()).toEqual(cancelled);
   await soon(() => expect(processes.filter(isRunning)).toEqual([]));
 });
 
 test('killing the server leaves no process of a search behind', async () => {
-  using place = makePlace();
-  await using server = await startServer(place.flags);
+  using directory = makeTree();
+  await using server = await startServer(directory.flags);
   await using session = await connectHttp(server);
   const call = isRejected(session.client.callTool(grep));
-  const { all: processes } = await place.searching(server.child.pid);
+  const { all: processes } = await directory.searching(server.child.pid);
   server.child.kill('SIGKILL');
   expect(await call).toBe(true);
   await soon(() => expect(processes.filter(isRunning)).toEqual([]));
@@ -172,7 +172,7 @@ const clientProgram = `
  * A workspace in which a search lasts until the test lets it go on: ripgrep reads `.gitignore` first, and here
  * that is a pipe whose other end the test holds.
  */
-function makePlace() {
+function makeTree() {
   const held = makeBlockedSearch('hello\n');
   const fieldsOf = (name: LifecycleEvent['event']) =>
     held.events().flatMap((e) => (e.event === name ? [e.fields] : []));

@@ -206,9 +206,9 @@ test('a data directory in the workspace of one call is reported, and refused if 
     runCroft(['tool', 'read', '{"file_path":"a.txt"}', '--workspace', directory.path, ...flags], {
       env: { CROFT_DATA: directory.at('data') },
     });
-  const told = await read();
-  expect(told).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('hello') });
-  expect(told.stderr).toMatch(
+  const reports = await read();
+  expect(reports).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('hello') });
+  expect(reports.stderr).toMatch(
     /^croft: the data directory .* is inside a workspace, .*; choose another with CROFT_DATA\n$/,
   );
   const refused = await read('--permission-mode', 'ask');

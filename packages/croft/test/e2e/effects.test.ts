@@ -56,8 +56,8 @@ describe('after an edit', () => {
       .trim()
       .split('\n')
       .map((row) => JSON.parse(row));
-    const told = events.filter(({ event }) => event === 'lifecycle.effect.lint').map(({ fields }) => fields);
-    expect(told).toMatchObject([
+    const heard = events.filter(({ event }) => event === 'lifecycle.effect.lint').map(({ fields }) => fields);
+    expect(heard).toMatchObject([
       { workspace: expect.any(String), files: ['src/a.js'], has_errors: true },
       { files: ['src/a.js'], has_errors: false },
     ]);
@@ -151,26 +151,26 @@ describe('a linter that fails does not fail the edit:', () => {
   test('one that never ends is abandoned, and not started again', async () => {
     using project = withEslint(script('trap "" TERM; sleep 600'));
     await using session = await connect(project.path, '--edit-check-seconds', '3');
-    const told: string[] = [];
+    const heard: string[] = [];
     const write = async () => {
       const wrote = 'wrote 1 bytes to src/b.js';
       await session.call('read', { file_path: 'src/b.js' });
       const { text, isError } = await session.call('write', { file_path: 'src/b.js', content: 'x' });
       expect(isError).toBe(false);
       expect(text.startsWith(wrote)).toBe(true);
-      told.push(text.slice(wrote.length).trim());
+      heard.push(text.slice(wrote.length).trim());
     };
     await write();
     expect(project.at('src/b.js')).toSatisfy(existsSync);
     // A busy machine may answer edits before the linter’s own time is up, and says that once instead.
-    expect(told[0]).toMatch(/^post-edit (lint: eslint did not check this: it took too|checks took) long/);
+    expect(heard[0]).toMatch(/^post-edit (lint: eslint did not check this: it took too|checks took) long/);
     await vi.waitFor(async () => {
-      if (!told.join('\n').includes('eslint did not check this: it took too long')) await write();
-      expect(told.join('\n')).toContain('eslint did not check this: it took too long');
+      if (!heard.join('\n').includes('eslint did not check this: it took too long')) await write();
+      expect(heard.join('\n')).toContain('eslint did not check this: it took too long');
     });
-    const toldBefore = told.length;
+    const toldBefore = heard.length;
     await write();
-    expect(told.slice(toldBefore)).toEqual(['']);
+    expect(heard.slice(toldBefore)).toEqual(['']);
   });
 
   test('a slow one for the whole project goes on, is reported once, and serves later edits', async () => {
@@ -185,8 +185,8 @@ describe('a linter that fails does not fail the edit:', () => {
     await using session = await connect(project.path, '--edit-check-seconds', '3');
     const write = (content: string) => session.call('write', { file_path: 'a.go', content });
     const [first, second] = [(await write('package x\n')).text, (await write('package y\n')).text];
-    const told = [first, second].filter((text) => text.includes('post-edit lint'));
-    expect(told).toEqual([
+    const heard = [first, second].filter((text) => text.includes('post-edit lint'));
+    expect(heard).toEqual([
       expect.stringMatching(/\n\npost-edit lint: go-vet takes long the first time and goes on in the background; /),
     ]);
     const later = await vi.waitFor(

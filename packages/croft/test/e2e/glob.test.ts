@@ -32,9 +32,9 @@ async function find(pattern: string, more: Record<string, unknown> = {}): Promis
 /** One that begins with plain names is looked for below them alone. */
 test('a search finds exactly the paths that the pattern matches', async () => {
   using fixture = makeDirectory();
-  for (const place of ['', 'a', 'a/b', 'a/b/c', 'b', 'b/a', 'a ', 'a!', '{a}', '.a', 'dist', 'a/dist']) {
-    mkdirSync(fixture.at(place), { recursive: true });
-    for (const name of ['x.ts', 'y.md']) writeFileSync(join(fixture.at(place), name), '');
+  for (const folder of ['', 'a', 'a/b', 'a/b/c', 'b', 'b/a', 'a ', 'a!', '{a}', '.a', 'dist', 'a/dist']) {
+    mkdirSync(fixture.at(folder), { recursive: true });
+    for (const name of ['x.ts', 'y.md']) writeFileSync(join(fixture.at(folder), name), '');
   }
   writeFileSync(fixture.at('.gitignore'), 'dist/\n');
   await using session = await connectStdio(['--workspace', fixture.path]);

@@ -203,10 +203,10 @@ function makeUvCache(cache: string) {
 
 test.each(['home/.cache/uv', 'named'])(
   'packages of uv from the public index in %s can be used inside',
-  async (place) => {
+  async (directory) => {
     const person = makePerson({ 'workspace/pyproject.toml': '[project]\nname = "w"\n' });
-    makeUvCache(person.at(place));
-    const env = place === 'named' ? { UV_CACHE_DIR: person.at(place) } : {};
+    makeUvCache(person.at(directory));
+    const env = directory === 'named' ? { UV_CACHE_DIR: person.at(directory) } : {};
     const commands = [
       'cd ~/.cache/uv && cat archive-v0/AbC_1/one.py wheels-v6/pypi/one/one-1.0.0-py3-none-any/one.py simple-v20/pypi/one.rkyv',
       'echo; cat wheels-v6/pypi/one/*.http; echo; echo $UV_OFFLINE',
@@ -218,7 +218,7 @@ test.each(['home/.cache/uv', 'named'])(
       `${word}${word}index of one\nAbC_1\n1\nwritten\nexit: 1\n`,
     );
     expect(await person.bash('echo evil > ~/.cache/uv/archive-v0/AbC_1/one.py', env)).toMatch(/Read-only file system/);
-    expect(readFileSync(join(person.at(place), 'simple-v20/pypi/one.rkyv'), 'utf8')).toBe('index of one');
+    expect(readFileSync(join(person.at(directory), 'simple-v20/pypi/one.rkyv'), 'utf8')).toBe('index of one');
   },
 );
 

@@ -4,16 +4,16 @@ import { connectStdio, makeDirectory } from '../support/harness.ts';
 import { codeOf } from './shared-server.ts';
 
 async function start(tree: Record<string, string>, ...args: string[]) {
-  const place = makeDirectory(tree);
-  const session = await connectStdio(['--workspace', place.path, ...args]);
+  const folder = makeDirectory(tree);
+  const session = await connectStdio(['--workspace', folder.path, ...args]);
   await session.client.listTools();
   return {
     ...session,
-    place,
+    place: folder,
     profile: async () => (await session.call('workspaces')).structured.workspaces[0].profile,
     async [Symbol.asyncDispose]() {
       await session[Symbol.asyncDispose]();
-      place[Symbol.dispose]();
+      folder[Symbol.dispose]();
     },
   };
 }
@@ -75,8 +75,8 @@ test('a setting edited through a tool counts at the next call, and is one event'
   expect((await server.profile()).ecosystems).toEqual(['javascript', 'go']);
   rmSync(server.place.at('package.json'));
   expect((await server.profile()).ecosystems).toEqual(['go']);
-  const told = readFileSync(events.at('events'), 'utf8').split('\n');
-  expect(told.filter((line) => line.includes('lifecycle.workspace.profile'))).toHaveLength(4);
+  const reported = readFileSync(events.at('events'), 'utf8').split('\n');
+  expect(reported.filter((line) => line.includes('lifecycle.workspace.profile'))).toHaveLength(4);
 });
 
 describe('croft.toml', () => {

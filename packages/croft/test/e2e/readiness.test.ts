@@ -72,11 +72,11 @@ describe.skipIf(!postgres)('a server whose PostgreSQL', () => {
     await postgres!.start();
     await vi.waitFor(async () => expect(await ask(server)).toMatchObject({ status: 200 }), { interval: 200 });
 
-    const told = outagesIn(events);
-    expect(told.map(({ dependency, state }) => `${dependency} ${state}`)).toEqual(
+    const reported = outagesIn(events);
+    expect(reported.map(({ dependency, state }) => `${dependency} ${state}`)).toEqual(
       ['began', 'ended', 'began', 'ended'].map((state) => `records ${state}`),
     );
-    expect(told[1].duration_ms).toBeGreaterThan(0);
+    expect(reported[1].duration_ms).toBeGreaterThan(0);
     expect([linesIn(server, 'not ready: records'), linesIn(server, 'ready again: records')]).toMatchObject([
       { length: 2 },
       { length: 2 },

@@ -139,13 +139,13 @@ describe('a watched command', () => {
 });
 
 describe('after a sandbox was killed', () => {
-  const place = makeDirectory();
+  const directory = makeDirectory();
   let session: McpSession;
   let shell_id: string;
   let watched: string;
 
   beforeAll(async () => {
-    session = await connectStdio(['--workspace', place.path]);
+    session = await connectStdio(['--workspace', directory.path]);
     const mark = `croft-mark-${crypto.randomUUID()}`;
     const command = `echo up; exec -a ${mark} sleep 300`;
     shell_id = (await session.call('bash', { command, run_in_background: true })).structured.shell_id;
@@ -155,7 +155,7 @@ describe('after a sandbox was killed', () => {
   });
   afterAll(async () => {
     await session?.[Symbol.asyncDispose]();
-    place[Symbol.dispose]();
+    directory[Symbol.dispose]();
   });
 
   test('its commands have failed, with their output so far', async () => {

@@ -17,44 +17,44 @@ const grep = { name: 'grep', arguments: { pattern: 'hello', head_limit: lines } 
 
 describe.concurrent('croft serve', () => {
   test.each(cases)('at %s lets a call of %s finish and answers it', async (signal, era) => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server, { era });
     const call = startSearch(session.client);
-    await place.searching();
+    await directory.searching();
     const exited = once(server.child, 'exit');
     server.child.kill(signal);
     await vi.waitFor(async () => expect(await canConnect(server.url)).toBe(false));
-    expect(place.names()).not.toContain('lifecycle.tool.result');
-    place.release();
+    expect(directory.names()).not.toContain('lifecycle.tool.result');
+    directory.release();
     await expectWhole(call);
     expect(await exited).toEqual([0, null]);
-    expect(place.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
+    expect(directory.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
   });
 
   // At a Ctrl-C the terminal tells the server, and so does the npm that started it.
   test.each(signals)('at a second %s right after the first still lets a call finish', async (signal) => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server);
     const call = startSearch(session.client);
-    await place.searching();
+    await directory.searching();
     const exited = once(server.child, 'exit');
     server.child.kill(signal);
     await vi.waitFor(async () => expect(await canConnect(server.url)).toBe(false));
     server.child.kill(signal);
-    place.release();
+    directory.release();
     await expectWhole(call);
     expect(await exited).toEqual([0, null]);
-    expect(place.names().at(-1)).toBe('lifecycle.stop');
+    expect(directory.names().at(-1)).toBe('lifecycle.stop');
   });
 
   test('at repeated SIGINT ends at once', async () => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server);
     void startSearch(session.client).catch(() => {});
-    await place.searching();
+    await directory.searching();
     const exited = once(server.child, 'exit');
     const asking = setInterval(() => server.child.kill('SIGINT'), 200);
     expect(await exited).toEqual([null, 'SIGINT']);
@@ -62,14 +62,14 @@ describe.concurrent('croft serve', () => {
   });
 
   test('refuses new calls while it lets the others finish', async () => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server, { era: '2025' });
     const late = connect(Number(new URL(server.url).port), '127.0.0.1');
     await once(late, 'connect');
     late.write('POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n');
     const call = startSearch(session.client);
-    await place.searching();
+    await directory.searching();
     server.child.kill('SIGTERM');
     await vi.waitFor(async () => expect(await canConnect(server.url)).toBe(false));
 
@@ -78,13 +78,13 @@ describe.concurrent('croft serve', () => {
     const answer = await text(late);
     expect(answer).toMatch(/^HTTP\/1\.1 503 /);
     expect(answer).toContain('"E_STOPPING"');
-    place.release();
+    directory.release();
     await expectWhole(call);
   });
 
   test.each(signals)('at %s exits although an idle client of 2025 holds a stream open', async (signal) => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server, { era: '2025' });
     await session.client.ping();
     const { ended } = await openStream(server);
@@ -92,12 +92,12 @@ describe.concurrent('croft serve', () => {
     server.child.kill(signal);
     expect(await exited).toEqual([0, null]);
     await ended;
-    expect(place.names().at(-1)).toBe('lifecycle.stop');
+    expect(directory.names().at(-1)).toBe('lifecycle.stop');
   });
 
   test('exits although a client has sent half a request', async () => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {});
     await once(socket, 'connect');
     const headers = [`Authorization: Bearer ${server.token}`, 'Content-Length: 100', 'Expect: 100-continue'];
@@ -111,16 +111,16 @@ describe.concurrent('croft serve', () => {
   });
 
   test('cancels a call that outlasts the wait, reports it and exits', async () => {
-    using place = makePlace();
-    await using server = await startServer(place.flags);
+    using directory = makeTree();
+    await using server = await startServer(directory.flags);
     await using session = await connectHttp(server);
     const call = session.client.callTool(grep);
-    await place.searching();
+    await directory.searching();
     const exited = once(server.child, 'exit');
     server.child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
     expect(await call).toMatchObject({ isError: true, _meta: { 'croft/error': { code: 'E_CANCELLED' } } });
-    expect(place.events().slice(-2)).toMatchObject([
+    expect(directory.events().slice(-2)).toMatchObject([
       { event: 'lifecycle.tool.result', fields: { code: 'E_CANCELLED' } },
       { event: 'lifecycle.stop' },
     ]);
@@ -129,45 +129,45 @@ describe.concurrent('croft serve', () => {
 
 describe.concurrent('croft mcp', () => {
   test.each(cases)('at %s lets a call of %s finish and answers it', async (signal, era) => {
-    using place = makePlace();
-    await using session = await connectChild(place.flags, era);
+    using directory = makeTree();
+    await using session = await connectChild(directory.flags, era);
     const call = startSearch(session.client);
-    await place.searching();
+    await directory.searching();
     const exited = once(session.child, 'exit');
     session.child.kill(signal);
     // Answered or refused: by then the server has seen the signal.
     for (const _ of [1, 2]) await session.client.callTool({ name: 'list' });
     expect(session.child.exitCode).toBeNull();
-    place.release();
+    directory.release();
     await expectWhole(call);
     expect(await exited).toEqual([0, null]);
-    expect(place.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
+    expect(directory.names().slice(-2)).toEqual(['lifecycle.tool.result', 'lifecycle.stop']);
   });
 
   test.each(eras)('refuses new calls of %s while it lets the others finish', async (era) => {
-    using place = makePlace();
-    await using session = await connectChild(place.flags, era);
+    using directory = makeTree();
+    await using session = await connectChild(directory.flags, era);
     const call = startSearch(session.client);
-    await place.searching();
+    await directory.searching();
     session.child.kill('SIGTERM');
     const refusal = { isError: true, _meta: { 'croft/error': { code: 'E_STOPPING' } } };
     await vi.waitFor(async () => expect(await session.client.callTool({ name: 'list' })).toMatchObject(refusal));
-    place.release();
+    directory.release();
     await expectWhole(call);
   });
 
   test.each(signals)('at %s exits when no call is in progress, with its input still open', async (signal) => {
-    using place = makePlace();
-    await using session = await connectChild(place.flags, '2025');
+    using directory = makeTree();
+    await using session = await connectChild(directory.flags, '2025');
     const exited = once(session.child, 'exit');
     session.child.kill(signal);
     expect(await exited).toEqual([0, null]);
-    expect(place.names().at(-1)).toBe('lifecycle.stop');
+    expect(directory.names().at(-1)).toBe('lifecycle.stop');
   });
 
   test('exits when its input ends before any message', async () => {
-    using place = makePlace();
-    const child = spawn(croft, ['mcp', ...place.flags], { stdio: ['pipe', 'ignore', 'ignore'] });
+    using directory = makeTree();
+    const child = spawn(croft, ['mcp', ...directory.flags], { stdio: ['pipe', 'ignore', 'ignore'] });
     child.stdin.end();
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
@@ -196,7 +196,7 @@ async function expectWhole(call: ReturnType<typeof startSearch>): Promise<void> 
 }
 
 /** A workspace in which a search lasts until the test lets it go on: `.gitignore`, which ripgrep reads first, is a pipe. */
-function makePlace() {
+function makeTree() {
   const held = makeBlockedSearch(`${'hello'.padEnd(100, '.')}\n`.repeat(lines));
   return { ...held, names: () => held.events().map(({ event }) => event) };
 }

@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { connectStdio, croft, makeDirectory, runCroft } from '../support/harness.ts';
 
-const place = makeDirectory({ 'one/inner/a.txt': 'x\n' });
-afterAll(() => place[Symbol.dispose]());
+const root = makeDirectory({ 'one/inner/a.txt': 'x\n' });
+afterAll(() => root[Symbol.dispose]());
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const clientInfo = { name: 'test', version: '1' };
@@ -19,9 +19,9 @@ const toLines = (messages: readonly object[]) => messages.map((message) => `${JS
 test('the first answer loads only a small part of the program', async () => {
   // The sources: a file of the bundle holds many of them, cut where the sources import each other only when needed.
   const program = [process.execPath, `--import=${join(import.meta.dirname, '../fixtures/loaded-modules.mjs')}`, main];
-  const env = { LOADED_MODULES: place.at('loaded.json') };
-  await using session = await connectStdio(['--workspace', place.at('one')], { program, env, era: '2025' });
-  const loaded: string[] = JSON.parse(readFileSync(place.at('loaded.json'), 'utf8'));
+  const env = { LOADED_MODULES: root.at('loaded.json') };
+  await using session = await connectStdio(['--workspace', root.at('one')], { program, env, era: '2025' });
+  const loaded: string[] = JSON.parse(readFileSync(root.at('loaded.json'), 'utf8'));
   const ours = loaded.flatMap((url) => /packages\/croft\/src\/(.*)/.exec(url)?.[1] ?? []);
   expect(ours).toContain('mcp/stdio/serve-mcp-stdio.ts');
   expect(ours).not.toContain('app.ts');
@@ -36,7 +36,7 @@ test('the first answer loads only a small part of the program', async () => {
 test('a wrong flag and a missing directory are reported before anything is answered', async () => {
   for (const args of [
     ['--network', 'some'],
-    ['--workspace', place.at('absent')],
+    ['--workspace', root.at('absent')],
     ['--permission-mode', 'x'],
   ]) {
     const run = await runCroft(['mcp', ...args], { input: toLines([initialize]) });
@@ -45,7 +45,7 @@ test('a wrong flag and a missing directory are reported before anything is answe
 });
 
 test('an error found only when workspaces are opened is the answer to the next request, and ends the program', async () => {
-  const spec = `outer=${place.at('one')},inner=${place.at('one/inner')}`;
+  const spec = `outer=${root.at('one')},inner=${root.at('one/inner')}`;
   const child = spawn(croft, ['mcp', '--workspaces', spec], { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.write(toLines([initialize, listTools]));
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -58,7 +58,7 @@ test('an error found only when workspaces are opened is the answer to the next r
 });
 
 test('a silent client has everything loaded for it, and one that disconnects ends the program', async () => {
-  const child = spawn(croft, ['mcp', '--workspaces', `w=${place.at('one')}`], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(croft, ['mcp', '--workspaces', `w=${root.at('one')}`], { stdio: ['pipe', 'pipe', 'pipe'] });
   const [said] = await once(child.stderr, 'data');
   expect(String(said)).toContain('1 workspaces configured (w)');
   child.stdin.end();

@@ -42,8 +42,8 @@ test('change_function_signature lists the calls that no longer fit', async () =>
 test('a file with more definitions than are listed can still be edited', async () => {
   const rows = Array.from({ length: 8200 }, (_, index) => `const v${index} = ${index};`);
   await known('many.ts', `function first() {\n  return 1;\n}\n${rows.join('\n')}\n`);
-  const place = { file_path: 'many.ts', symbol: 'first', text: 'function second() {\n  return 2;\n}' };
-  const answer = await call('insert_after_symbol', place);
+  const insertion = { file_path: 'many.ts', symbol: 'first', text: 'function second() {\n  return 2;\n}' };
+  const answer = await call('insert_after_symbol', insertion);
   expect(answer.isError, answer.text).toBe(false);
   expect(text('many.ts')).toContain('function second()');
 });

@@ -5,17 +5,17 @@ import { connectStdio, makeDirectory } from '../support/harness.ts';
 
 /** A workspace with a server of its own. Its history outlives the server. */
 export function openFixture(tree: Record<string, string | Buffer> = {}) {
-  const place = makeDirectory();
+  const folder = makeDirectory();
   const files = makeDirectory(tree);
   return {
-    ...{ path: files.path, at: files.at, data: place.path },
+    ...{ path: files.path, at: files.at, data: folder.path },
     connect: (...flags: string[]) =>
-      connectStdio(['--workspace', files.path, ...flags], { env: { CROFT_DATA: place.at('data') } }),
+      connectStdio(['--workspace', files.path, ...flags], { env: { CROFT_DATA: folder.at('data') } }),
     /** Lists all files by path, with modes, links and contents. */
-    look: (below = '') => listTree(files.at(below)),
+    listAll: (below = '') => listTree(files.at(below)),
     [Symbol.dispose]() {
       files[Symbol.dispose]();
-      place[Symbol.dispose]();
+      folder[Symbol.dispose]();
     },
   };
 }

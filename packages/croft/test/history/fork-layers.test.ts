@@ -23,7 +23,7 @@ import { openForksFixture, signal, text } from './forks-fixture.ts';
 import { canOverlay, mountsIn, unmountBelow } from './layers-fixture.ts';
 
 /** Everything there is to see, contents included. */
-function look(directory: string): string {
+function listAll(directory: string): string {
   const find = ['.', '-mindepth', '1', '-printf', '%P|%y|%m|%l|%U|'];
   const options = { cwd: directory, encoding: 'utf8' } as const;
   const { stdout } = spawnSync(
@@ -46,7 +46,7 @@ async function basesFixture(tree: Record<string, string>, options: Partial<Follo
   const { forkDirectories } = server.layered;
   const make = (id: string) =>
     forkDirectories.create({ id, workspaceFd: live, about: {}, base: () => followed.find(), finish: async () => {} });
-  return { workspace, data, places: forkDirectories, bases, followed, make };
+  return { workspace, data, directories: forkDirectories, bases, followed, make };
 }
 
 describe.runIf(canOverlay)('layers below forks', () => {
@@ -67,7 +67,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
       ['tree', 'tree/new', 'tree/new/deep', 'tree/new/deep/f', 'tree/src', 'tree/src/b'],
       ['tree', 'tree/src', 'tree/src/a'],
     ]);
-    expect(look(server.pathOf('three'))).toBe(look(workspace.path));
+    expect(listAll(server.pathOf('three'))).toBe(listAll(workspace.path));
     expect(text(join(server.pathOf('two'), 'src/b'))).toBe('b');
     expect(text(join(server.pathOf('one'), 'src/a'))).toBe('a');
   });
@@ -86,11 +86,11 @@ describe.runIf(canOverlay)('layers below forks', () => {
     for (const name of ['two', 'three']) expect(existsSync(join(server.pathOf(name), 'd/b'))).toBe(false);
     writeFileSync(workspace.at('d/b'), 'b again');
     await fork('four');
-    expect(look(server.pathOf('four'))).toBe(look(workspace.path));
+    expect(listAll(server.pathOf('four'))).toBe(listAll(workspace.path));
   });
 
   test('after any changes in between, each fork equals the workspace at its time, and stays so', async () => {
-    const { workspace, make, places } = await basesFixture(
+    const { workspace, make, directories } = await basesFixture(
       { 'a/1': '1', 'a/2': '2', 'b/c/3': '3', d: 'd' },
       { maxSteps: 3, renewAfterMs: 0 },
     );
@@ -99,13 +99,13 @@ describe.runIf(canOverlay)('layers below forks', () => {
     for (let round = 0; round < 25; round++) {
       for (let times = next(5); times >= 0; times--) disturb(workspace.path, next);
       const { target } = await make(`fork-${round}`);
-      known.push({ target, seen: look(target) });
-      expect(known.at(-1)?.seen, `round ${round}`).toBe(look(workspace.path));
+      known.push({ target, seen: listAll(target) });
+      expect(known.at(-1)?.seen, `round ${round}`).toBe(listAll(workspace.path));
       // So that some are made while the layers are made one, and some after.
       for (let turns = next(20); turns > 0; turns--) await breathe();
     }
-    for (const { target, seen } of known) expect(look(target)).toBe(seen);
-    expect(Math.max(...places.list().map(({ steps }) => steps.length))).toBeLessThanOrEqual(12);
+    for (const { target, seen } of known) expect(listAll(target)).toBe(seen);
+    expect(Math.max(...directories.list().map(({ steps }) => steps.length))).toBeLessThanOrEqual(12);
   });
 
   test('several layers become one in the background, and forks go on meanwhile', async () => {
@@ -119,7 +119,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     await vi.waitFor(async () => expect((await followed.find()).steps).toHaveLength(1));
     const { target, steps } = await make('fork-later');
     expect(steps).toHaveLength(1);
-    expect(look(target)).toBe(look(workspace.path));
+    expect(listAll(target)).toBe(listAll(workspace.path));
   });
 
   test('with too many changes for layers are replaced by a new base, also in the background', async () => {
@@ -133,27 +133,27 @@ describe.runIf(canOverlay)('layers below forks', () => {
     for (let index = 6; index < 36; index++) rmSync(workspace.at(`d/${index}`));
     const third = await make('third');
     expect(third.steps).toEqual([]);
-    expect(look(third.target)).toBe(look(workspace.path));
+    expect(listAll(third.target)).toBe(listAll(workspace.path));
     expect(readdirSync(join(first.target, 'd'))).toHaveLength(40);
   });
 
   test('are removed with the last fork that uses them, but not while the next is made from them', async () => {
     const holder = createLayerPins();
-    const { workspace, data, make, places } = await basesFixture({ a: '0' }, { pins: holder });
+    const { workspace, data, make, directories } = await basesFixture({ a: '0' }, { pins: holder });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
     const one = await make('fork-1');
     const same = await make('fork-same');
-    await places.remove(one);
+    await directories.remove(one);
     expect(one.steps.map((path) => existsSync(path))).toEqual([true]);
-    await places.remove(same);
+    await directories.remove(same);
     expect(stepsIn(data.path), 'held for the next').toHaveLength(1);
     writeFileSync(workspace.at('b'), 'b');
     const two = await make('fork-2');
     expect(two.steps).toHaveLength(2);
-    expect(look(two.target)).toBe(look(workspace.path));
+    expect(listAll(two.target)).toBe(listAll(workspace.path));
     holder.release();
-    await places.remove(two);
+    await directories.remove(two);
     expect(stepsIn(data.path)).toEqual([]);
     expect(existsSync(join(two.base, 'a')), 'the base is for later').toBe(true);
   });
@@ -166,7 +166,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     for (const step of stepsIn(data.path)) rmSync(data.at(step), { recursive: true });
     const again = await make('fork-2');
     expect(again.steps).not.toEqual(steps);
-    expect(look(again.target)).toBe(look(workspace.path));
+    expect(listAll(again.target)).toBe(listAll(workspace.path));
   });
 
   test('cannot be written from above, nor read through a link', async () => {
@@ -178,27 +178,27 @@ describe.runIf(canOverlay)('layers below forks', () => {
     symlinkSync(outside.path, workspace.at('link'));
     await fork('two');
     const [step = ''] = stepsIn(data.path);
-    const before = look(data.at(step));
+    const before = listAll(data.at(step));
     const path = server.pathOf('two');
     writeFileSync(join(path, 'd/f'), 'by an agent');
     chmodSync(join(path, 'd'), 0o700);
     rmSync(join(path, 'link'));
-    expect(look(data.at(step))).toBe(before);
+    expect(listAll(data.at(step))).toBe(before);
     rmSync(workspace.at('link'));
     mkdirSync(workspace.at('link'));
     writeFileSync(workspace.at('link/f'), 'inside');
     await fork('three');
-    expect(look(server.pathOf('three'))).toBe(look(workspace.path));
+    expect(listAll(server.pathOf('three'))).toBe(listAll(workspace.path));
     expect(text(outside.at('f'))).toBe('outside');
   });
 
   test('stay consistent if a fork fails: it leaves nothing, and the next has everything', async () => {
-    const { workspace, data, places, followed, make } = await basesFixture({ a: '0' });
+    const { workspace, data, directories, followed, make } = await basesFixture({ a: '0' });
     await make('fork-0');
     writeFileSync(workspace.at('a'), '1');
     const live = openRoot(workspace.path);
     onTestFinished(() => closeSync(live));
-    const failing = places.create({
+    const failing = directories.create({
       ...{ id: 'fork-bad', workspaceFd: live, about: {}, base: () => followed.find() },
       meanwhile: async () => {
         throw new Error('the disk is full');
@@ -234,7 +234,7 @@ describe.runIf(canOverlay)('layers below forks', () => {
     ]);
 
     await next.of('main').fork({ name: 'four', session: 's', signal });
-    expect(look(next.pathOf('four'))).toBe(look(workspace.path));
+    expect(listAll(next.pathOf('four'))).toBe(listAll(workspace.path));
     expect(globSync('bases/*/making-*', { cwd: data.path })).toEqual([]);
     const before = stepsIn(data.path);
     await next.of('main').remove('three');

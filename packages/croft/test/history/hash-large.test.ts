@@ -22,25 +22,25 @@ function makeSparse(
 }
 
 test('a sparse file has the hash of its bytes', async () => {
-  using place = makeDirectory();
+  using directory = makeDirectory();
   const offset = fc.integer({ min: 0, max: 6 * megabyte });
   const extents = fc.array(fc.tuple(offset, fc.integer({ min: 1, max: 70_000 })), { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(offset, extents, async (size, data) => {
-      makeSparse(place.at('f'), size, data);
-      const file = openSync(place.at('f'), 'r');
+      makeSparse(directory.at('f'), size, data);
+      const file = openSync(directory.at('f'), 'r');
       const found = await hashLargeFile(file);
       closeSync(file);
-      expect(found).toMatchObject({ entry: { hash: sha256(readFileSync(place.at('f'))) } });
+      expect(found).toMatchObject({ entry: { hash: sha256(readFileSync(directory.at('f'))) } });
     }),
     { numRuns: 40 },
   );
 });
 
 test('hashing ends early when no caller wants the result', async () => {
-  using place = makeDirectory();
-  makeSparse(place.at('f'), 2 ** 40);
-  const file = openSync(place.at('f'), 'r');
+  using directory = makeDirectory();
+  makeSparse(directory.at('f'), 2 ** 40);
+  const file = openSync(directory.at('f'), 'r');
   const stop = new AbortController();
   const hashing = hashLargeFile(file, stop.signal);
   stop.abort(new Error('enough'));

@@ -25,7 +25,7 @@ test('restores the last state whose tests passed, whatever changed since', async
   const [snapshot] = (await session.call('snapshot_list')).structured.snapshots;
   expect(snapshot.checks).toMatchObject([{ tool: 'run_tests', project: 'node', verdict: 'passed' }]);
 
-  const green = fixture.look();
+  const green = fixture.listAll();
   await session.call('bash', { command: 'echo "export const two = 3;" > two.js; echo x > more.js' });
   expect((await session.call('run_tests')).structured.state).toBe('failed');
   await session.call('bash', { command: 'rm two.test.js' });
@@ -34,7 +34,7 @@ test('restores the last state whose tests passed, whatever changed since', async
   expect(restored.structured).toMatchObject({
     ...{ snapshot: 'good', added: ['two.test.js'], changed: ['two.js'], removed: ['more.js'] },
   });
-  expect(fixture.look()).toEqual(green);
+  expect(fixture.listAll()).toEqual(green);
 });
 
 test('needs no snapshot, and works after a restart', async () => {

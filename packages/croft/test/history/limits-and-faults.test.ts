@@ -208,8 +208,8 @@ test('two servers that choose the same name for a checkpoint lose neither', asyn
 test('archived snapshots are complete: another server restores them from the archive alone', async () => {
   const files = { 'a.txt': 'a\n', 'deep/er/b.txt': 'b\n', 'deep/large': 'x'.repeat(3_000_000), 'same/c': 'c\n' };
   const fixture = prepareTree(files);
-  using place = makeDirectory();
-  const archive: HistoryStore = await openSqliteStore(place.at('archive.db'));
+  using root = makeDirectory();
+  const archive: HistoryStore = await openSqliteStore(root.at('archive.db'));
   await using _closing = archive;
   const first = await open(fixture, { options: { archive } });
   await first.history.snapshot({ name: 's', signal });

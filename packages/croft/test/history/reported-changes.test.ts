@@ -132,7 +132,7 @@ test('a command that ends between a write and its report does not get the change
     const { replacement } = await files.change('a.txt', () => ({ bytes: Buffer.from('1\n') }));
     gate.resolve();
     // As long as a look of the command would take, and longer.
-    for (let looks = 0; looks < 5; looks++) await history.captureSource();
+    for (let captures = 0; captures < 5; captures++) await history.captureSource();
     if (replacement) telling?.changed(replacement);
   });
   await command;
@@ -144,8 +144,10 @@ test('many concurrent writes, also of one file, are undone to the first state', 
   const { history, write, run, warnings } = await open(fixture);
   const before = onDisk(fixture.path);
   const calls = Array.from({ length: 60 }, (_, n) => write(['a.txt', 'b.txt', `new-${n}`][n % 3] ?? '', `${n}\n`));
-  const looks = Array.from({ length: 5 }, (_, n) => run(`${n}`, async () => writeFileSync(fixture.at(`run-${n}`), '')));
-  await Promise.all([...calls, ...looks]);
+  const captures = Array.from({ length: 5 }, (_, n) =>
+    run(`${n}`, async () => writeFileSync(fixture.at(`run-${n}`), '')),
+  );
+  await Promise.all([...calls, ...captures]);
   const all = await history.checkpoints(1000);
   expect(all.filter(({ call, paths }) => call.tool === 'write' && paths === 1)).toHaveLength(60);
   // Of commands at the same time one may have it all.
@@ -272,17 +274,17 @@ test('an ignored file leaves no checkpoint after the first capture either', asyn
 test('a command before the first capture of a large workspace does not wait, and its caller learns that it cannot be undone', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, write, finish } = await openUnread(fixture);
-  const told: string[] = [];
-  const onUnkept = (reason: string) => told.push(reason);
+  const reports: string[] = [];
+  const onUnkept = (reason: string) => reports.push(reason);
   const work = async () => writeFileSync(fixture.at('a.txt'), 'unseen\n');
   await history.record({ tool: 'bash', session: 's', title: 'x' }, work, onUnkept);
-  expect(told).toEqual([expect.stringContaining('not been read')]);
+  expect(reports).toEqual([expect.stringContaining('not been read')]);
   await write('a.txt', '1\n');
   finish();
   await history.undo({ count: 1 }, signal);
   expect(read(fixture, 'a.txt')).toEqual(['unseen\n']);
   await history.record({ tool: 'bash', session: 's', title: 'y' }, async () => {}, onUnkept);
-  expect(told).toHaveLength(1);
+  expect(reports).toHaveLength(1);
 });
 
 test('a write lists none of its parent directories, however large', async () => {

@@ -22,7 +22,7 @@ describe('snapshots', () => {
     using fixture = openFixture({ 'same.txt': 'same\n', 'changed.txt': 'old\n', 'deep/er/gone.txt': 'gone\n' });
     chmodSync(fixture.at('same.txt'), 0o644);
     symlinkSync('same.txt', fixture.at('link'));
-    const before = fixture.look();
+    const before = fixture.listAll();
     await using session = await fixture.connect();
 
     const made = await session.call('snapshot_create', { name: 'good', description: 'as it should be' });
@@ -35,11 +35,11 @@ describe('snapshots', () => {
     chmodSync(fixture.at('same.txt'), 0o755);
     unlinkSync(fixture.at('link'));
     symlinkSync('changed.txt', fixture.at('link'));
-    const changed = fixture.look();
+    const changed = fixture.listAll();
 
     const restored = await session.call('snapshot_restore', { name: 'good' });
     expect(restored.isError, restored.text).toBe(false);
-    expect(fixture.look()).toEqual(before);
+    expect(fixture.listAll()).toEqual(before);
     expect(restored.structured).toMatchObject({
       ...{ added: ['deep/er/gone.txt'], removed: ['more/added.txt'], refused: [] },
       changed: ['changed.txt', 'link', 'same.txt'],
@@ -51,7 +51,7 @@ describe('snapshots', () => {
     expect(again.text).toBe('restored snapshot good (no files changed)');
     const back = await session.call('snapshot_restore', { name: restored.structured.takenBackBy });
     expect(back.isError, back.text).toBe(false);
-    expect(fixture.look()).toEqual(changed);
+    expect(fixture.listAll()).toEqual(changed);
   });
 
   test('names of every kind are restored and removed', async () => {
@@ -59,7 +59,7 @@ describe('snapshots', () => {
     using fixture = openFixture(Object.fromEntries(names.map((name) => [name, name])));
     const raw = Buffer.concat([Buffer.from(`${fixture.path}/`), Buffer.from([0x62, 0xff, 0xfe])]);
     writeFileSync(raw, 'no text');
-    const before = fixture.look();
+    const before = fixture.listAll();
     await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
     for (const name of names) rmSync(fixture.at(name));
@@ -70,8 +70,8 @@ describe('snapshots', () => {
     }
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.isError, restored.text).toBe(false);
-    expect(Object.keys(fixture.look()).sort()).toEqual(Object.keys(before).sort());
-    expect(fixture.look()).toEqual(before);
+    expect(Object.keys(fixture.listAll()).sort()).toEqual(Object.keys(before).sort());
+    expect(fixture.listAll()).toEqual(before);
     expect(restored.structured.removed).toEqual(['später.txt', '後で/x']);
     expect(restored.structured.added).toEqual(expect.arrayContaining(names));
   });
@@ -97,9 +97,9 @@ describe('snapshots', () => {
     const repositories = () => [
       listTree(fixture.at('.git')),
       listTree(fixture.at('nested/.git')),
-      fixture.look('worktree'),
+      fixture.listAll('worktree'),
     ];
-    const [before, files] = [repositories(), fixture.look()];
+    const [before, files] = [repositories(), fixture.listAll()];
 
     await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
@@ -116,7 +116,7 @@ describe('snapshots', () => {
     expect(restored.structured).toMatchObject({ changed: ['a.txt', 'nested/n.txt'], removed: ['nested/more.txt'] });
     expect(existsSync(mark)).toBe(false);
     expect(repositories()).toEqual(before);
-    expect(fixture.look()).toEqual(files);
+    expect(fixture.listAll()).toEqual(files);
     // The bait is one: git itself takes it.
     spawnSync('git', ['status'], { cwd: fixture.path });
     expect(existsSync(mark)).toBe(true);
@@ -160,19 +160,19 @@ describe('snapshots', () => {
     await session.call('snapshot_create', { name: 's' });
     writeFileSync(fixture.at('a/.gitignore'), 'x\n');
     writeFileSync(fixture.at('a/x'), 'other\n');
-    const changed = fixture.look();
+    const changed = fixture.listAll();
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.isError, restored.text).toBe(false);
     expect(readFileSync(fixture.at('a/x'), 'utf8')).toBe('x\n');
     const back = await session.call('snapshot_restore', { name: restored.structured.takenBackBy });
     expect(back.isError, back.text).toBe(false);
-    expect(fixture.look()).toEqual(changed);
+    expect(fixture.listAll()).toEqual(changed);
   });
 
   test('a file where a directory was, a directory where a file was, and a link that leads out', async () => {
     using fixture = openFixture({ 'file/inner': 'i\n', directory: 'd\n', 'out/x': 'x\n' });
     using outside = openFixture({ x: 'of somebody else\n' });
-    const before = fixture.look();
+    const before = fixture.listAll();
     await using session = await fixture.connect();
     await session.call('snapshot_create', { name: 's' });
     rmSync(fixture.at('file'), { recursive: true });
@@ -184,8 +184,8 @@ describe('snapshots', () => {
     symlinkSync(outside.path, fixture.at('out'));
     const restored = await session.call('snapshot_restore', { name: 's' });
     expect(restored.isError, restored.text).toBe(false);
-    expect(fixture.look()).toEqual(before);
-    expect(outside.look()).toEqual({ x: 'file 644 of somebody else\n' });
+    expect(fixture.listAll()).toEqual(before);
+    expect(outside.listAll()).toEqual({ x: 'file 644 of somebody else\n' });
   });
 
   test('control files stay as they are, and the answer says so', async () => {

@@ -12,19 +12,19 @@ import { sha256 } from '../../src/lib/crypto/sha256.ts';
 import { contentOf, describeHistoryStore, treeOf } from '../contracts/history-store.ts';
 import { makeDirectory } from '../support/harness.ts';
 
-function place(): string {
+function newStorePath(): string {
   const directory = makeDirectory();
   onTestFinished(() => directory[Symbol.dispose]());
   return directory.at('new/history.db');
 }
 
 describeHistoryStore('sqlite', async () => {
-  const path = place();
+  const path = newStorePath();
   return { store: openSqliteStore(path), reopen: async () => openSqliteStore(path) };
 });
 
 test('the file is readable only for its owner', async () => {
-  const path = place();
+  const path = newStorePath();
   await using store = openSqliteStore(path);
   await store.put([contentOf('secret')]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -36,7 +36,7 @@ test.each([
   ['small', Buffer.from('was right')],
   ['in pieces', Buffer.alloc(2_500_000, 'r')],
 ])('damaged content is refused: %s', async (_, bytes) => {
-  const path = place();
+  const path = newStorePath();
   const content = contentOf(bytes);
   {
     await using store = openSqliteStore(path);
@@ -52,7 +52,7 @@ test.each([
 });
 
 test('a damaged listing stops garbage collection, because its entries are unknown', async () => {
-  const path = place();
+  const path = newStorePath();
   const tree = treeOf({ a: 'kept' });
   await using store = openSqliteStore(path);
   await store.put([...tree, contentOf('dead')]);
@@ -64,7 +64,7 @@ test('a damaged listing stops garbage collection, because its entries are unknow
 });
 
 test('content that a note refers to is never collected, whatever roots the caller gives', async () => {
-  await using store = openSqliteStore(place());
+  await using store = openSqliteStore(newStorePath());
   const tree = treeOf({ a: 'noted' });
   await store.put(tree, [{ kind: 'checkpoint', name: '1', note: { before: tree.at(-1)!.hash } }]);
   await store.collectGarbage([]);
@@ -75,7 +75,7 @@ test('content that a note refers to is never collected, whatever roots the calle
 });
 
 test('content reported as present stays, also while another server collects garbage', async () => {
-  const path = place();
+  const path = newStorePath();
   await using store = openSqliteStore(path);
   const [asked, given, neither] = ['asked', 'given', 'neither'].map((text) => contentOf(text));
   await store.put([asked!, given!, neither!]);
@@ -91,7 +91,7 @@ test('content reported as present stays, also while another server collects garb
 });
 
 test('garbage collection frees space and increases the epoch', async () => {
-  await using store = openSqliteStore(place());
+  await using store = openSqliteStore(newStorePath());
   await store.put([contentOf(Buffer.alloc(3_000_000, 'a'))]);
   const [size, epoch] = [await store.size(), await store.epoch()];
   expect(size).toBeGreaterThan(3_000_000);
@@ -115,7 +115,7 @@ const kinds = {
 };
 
 test('kept content is packed by garbage collection, and comes back unchanged', async () => {
-  const path = place();
+  const path = newStorePath();
   await using store = openSqliteStore(path);
   const tree = treeOf(kinds);
   await store.put(tree);
@@ -137,7 +137,7 @@ test('kept content is packed by garbage collection, and comes back unchanged', a
 test.each(['contents', 'pieces'])(
   'packed %s with damage are refused, however large they would become',
   async (table) => {
-    const path = place();
+    const path = newStorePath();
     await using store = openSqliteStore(path);
     const tree = treeOf(kinds);
     await store.put(tree);
@@ -154,7 +154,7 @@ test.each(['contents', 'pieces'])(
 );
 
 test('a database of the first version is opened, and packed', async () => {
-  const path = place();
+  const path = newStorePath();
   const tree = treeOf(kinds);
   {
     await using store = openSqliteStore(path);
@@ -176,7 +176,7 @@ test('a database of the first version is opened, and packed', async () => {
 });
 
 test('the main thread is free while the store collects garbage', async () => {
-  await using store = openSqliteStore(place());
+  await using store = openSqliteStore(newStorePath());
   const dead = Array.from({ length: 20_000 }, (_, index) => contentOf(`dead ${index} `.repeat(50)));
   await store.put(dead);
   const before = process.threadCpuUsage();
@@ -186,7 +186,7 @@ test('the main thread is free while the store collects garbage', async () => {
 });
 
 test('closing a store does not wait for its garbage collection, which the next store repeats', async () => {
-  const path = place();
+  const path = newStorePath();
   const tree = treeOf(kinds);
   const dead = Array.from({ length: 6000 }, (_, index) => contentOf(`dead ${index}`));
   {
@@ -206,7 +206,7 @@ test('closing a store does not wait for its garbage collection, which the next s
 });
 
 test('a full store refuses a whole call, and works again when there is space', async () => {
-  await using store = openSqliteStore(place(), { maxBytes: 2_000_000 });
+  await using store = openSqliteStore(newStorePath(), { maxBytes: 2_000_000 });
   const small = contentOf('small');
   const notes = [{ kind: 'snapshot' as const, name: 'n', note: {} }];
   const large = contentOf(Buffer.alloc(4_000_000, 'l'));
@@ -226,7 +226,7 @@ test('a file that is not a database is not overwritten', async () => {
 });
 
 test('kill −9 loses no acknowledged content, and leaves no note without its contents', async () => {
-  const path = place();
+  const path = newStorePath();
   const writer = join(import.meta.dirname, '../fixtures/history-writer.ts');
   const acknowledged = new Set<string>();
   for (const enough of [1, 17, 60]) {

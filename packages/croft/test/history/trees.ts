@@ -69,14 +69,14 @@ export function materialize(path: string | Buffer, children: Readonly<Record<str
   const placeOf = (name: Buffer) => Buffer.concat([directory, Buffer.from('/'), name]);
   for (const name of readdirSync(directory, { encoding: 'buffer' })) rmSync(placeOf(name), { recursive: true });
   for (const [name, spec] of Object.entries(children)) {
-    const place = placeOf(Buffer.from(name, 'latin1'));
-    if (spec.kind === 'link') symlinkSync(spec.target, place);
-    else if (spec.kind === 'file') writeFileSync(place, spec.text);
+    const bytes = placeOf(Buffer.from(name, 'latin1'));
+    if (spec.kind === 'link') symlinkSync(spec.target, bytes);
+    else if (spec.kind === 'file') writeFileSync(bytes, spec.text);
     else {
-      mkdirSync(place);
-      materialize(place, spec.children);
+      mkdirSync(bytes);
+      materialize(bytes, spec.children);
     }
-    if (spec.kind !== 'link') chmodSync(place, spec.mode);
+    if (spec.kind !== 'link') chmodSync(bytes, spec.mode);
   }
 }
 
@@ -85,15 +85,15 @@ export function onDisk(path: string | Buffer): Record<string, string> {
   const found: Record<string, string> = {};
   const visit = (directory: Buffer, prefix: string) => {
     for (const name of readdirSync(directory, { encoding: 'buffer' })) {
-      const place = Buffer.concat([directory, Buffer.from('/'), name]);
+      const bytes = Buffer.concat([directory, Buffer.from('/'), name]);
       const shown = prefix + name.toString('latin1');
-      const stats = lstatSync(place);
+      const stats = lstatSync(bytes);
       const mode = (stats.mode & 0o777).toString(8);
-      if (stats.isSymbolicLink()) found[shown] = `link ${readlinkSync(place, 'latin1')}`;
-      else if (stats.isFile()) found[shown] = `file ${mode} ${readFileSync(place, 'latin1')}`;
+      if (stats.isSymbolicLink()) found[shown] = `link ${readlinkSync(bytes, 'latin1')}`;
+      else if (stats.isFile()) found[shown] = `file ${mode} ${readFileSync(bytes, 'latin1')}`;
       else if (stats.isDirectory()) {
         found[shown] = `directory ${mode}`;
-        visit(place, `${shown}/`);
+        visit(bytes, `${shown}/`);
       } else found[shown] = 'other';
     }
   };

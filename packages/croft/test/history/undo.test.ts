@@ -38,27 +38,27 @@ describe('undo reverts', () => {
     ['new directories', 'mkdir -p new/empty new/full && echo x > new/full/x && chmod 700 new/empty'],
     ['a command that fails', 'echo x > notes.txt; rm -rf src; false'],
   ])('%s', async (_, command) => {
-    const before = fixture.look();
+    const before = fixture.listAll();
     await session.call('bash', { command });
-    const changed = fixture.look();
+    const changed = fixture.listAll();
     expect(changed).not.toEqual(before);
     const undone = await session.call('undo');
     expect(undone.isError, undone.text).toBe(false);
-    expect(fixture.look()).toEqual(before);
+    expect(fixture.listAll()).toEqual(before);
     expect(undone.structured.undone).toMatchObject([{ tool: 'bash', title: command }]);
     const redone = await session.call('undo', { checkpoint: undone.structured.takenBackBy });
     expect(redone.isError, redone.text).toBe(false);
-    expect(fixture.look()).toEqual(changed);
+    expect(fixture.listAll()).toEqual(changed);
     const again = await session.call('undo');
     expect(again.structured.undone, again.text).toMatchObject([{ tool: 'bash', title: command }]);
-    expect(fixture.look()).toEqual(before);
+    expect(fixture.listAll()).toEqual(before);
   });
 });
 
 describe('undo', () => {
   test('goes further back each time, over writes, edits, moves and deletes, and over a restart', async () => {
     using fixture = openFixture({ 'a.txt': 'one\n' });
-    const states = [fixture.look()];
+    const states = [fixture.listAll()];
     {
       await using session = await fixture.connect();
       const calls: [string, Record<string, unknown>][] = [
@@ -70,28 +70,28 @@ describe('undo', () => {
       ];
       for (const [tool, input] of calls) {
         expect((await session.call(tool, input)).isError, tool).toBe(false);
-        if (tool !== 'read') states.push(fixture.look());
+        if (tool !== 'read') states.push(fixture.listAll());
       }
       await session.call('undo');
       states.pop();
-      expect(fixture.look()).toEqual(states.at(-1));
+      expect(fixture.listAll()).toEqual(states.at(-1));
     }
     await using session = await fixture.connect();
     const two = await session.call('undo', { calls: 2 });
     expect(two.structured.undone, two.text).toMatchObject([{ tool: 'move' }, { tool: 'write' }]);
-    expect(fixture.look()).toEqual(states[1]);
+    expect(fixture.listAll()).toEqual(states[1]);
     const many = await session.call('undo', { calls: 5 });
     expect(many).toMatchObject({ isError: true, structured: { error: { code: 'E_NOT_FOUND' } } });
-    expect(fixture.look()).toEqual(states[1]);
+    expect(fixture.listAll()).toEqual(states[1]);
     await session.call('undo');
-    expect(fixture.look()).toEqual(states[0]);
+    expect(fixture.listAll()).toEqual(states[0]);
     const none = await session.call('undo');
     expect(none.text).toContain('no call can still be undone');
   });
 
   test('a call that was answered can be undone after the server was killed', async () => {
     using fixture = openFixture({ 'a.txt': 'one\n' });
-    const before = fixture.look();
+    const before = fixture.listAll();
     {
       await using session = await fixture.connect();
       await run(session, 'echo two > a.txt; mkdir d; echo x > d/x');
@@ -101,7 +101,7 @@ describe('undo', () => {
     await using session = await fixture.connect();
     const undone = await session.call('undo');
     expect(undone.isError, undone.text).toBe(false);
-    expect(fixture.look()).toEqual(before);
+    expect(fixture.listAll()).toEqual(before);
   });
 
   test('reverts a call in the middle, if nothing later touched the same files', async () => {
@@ -129,7 +129,7 @@ describe('undo', () => {
     await run(session, 'echo 1 > a.txt; echo 1 > b.txt; echo 1 > c.txt');
     await run(session, 'echo 2 > a.txt');
     writeFileSync(fixture.at('c.txt'), 'by hand\n');
-    const before = fixture.look();
+    const before = fixture.listAll();
     const { checkpoints } = (await session.call('undo_list')).structured;
     const refused = await session.call('undo', { checkpoint: checkpoints[1].checkpoint });
     expect(refused).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
@@ -139,10 +139,10 @@ describe('undo', () => {
     ]);
     expect(refused.text).toContain('c.txt: outside of any call');
     expect(refused.text).not.toContain('b.txt');
-    expect(fixture.look()).toEqual(before);
+    expect(fixture.listAll()).toEqual(before);
     const both = await session.call('undo', { calls: 2 });
     expect(both).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
-    expect(fixture.look()).toEqual(before);
+    expect(fixture.listAll()).toEqual(before);
     writeFileSync(fixture.at('c.txt'), '1\n');
     expect((await session.call('undo', { calls: 2 })).isError).toBe(false);
     expect(read(fixture, 'a.txt', 'b.txt')).toEqual(['a\n', 'b\n']);
@@ -157,7 +157,7 @@ describe('undo', () => {
     const { checkpoints } = (await session.call('undo_list')).structured;
     expect(checkpoints).toHaveLength(1);
     await session.call('undo');
-    expect(fixture.look()).toEqual({ 'a.txt': 'file 644 by hand\n' });
+    expect(fixture.listAll()).toEqual({ 'a.txt': 'file 644 by hand\n' });
   });
 
   test('the checkpoints of concurrent calls name each other', async () => {
@@ -173,7 +173,7 @@ describe('undo', () => {
     expect(checkpoints.some(({ alongside }: { alongside?: string[] }) => alongside?.length === 1)).toBe(true);
     const calls = new Set(checkpoints.map(({ title }: { title: string }) => title)).size;
     expect((await session.call('undo', { calls })).isError).toBe(false);
-    expect(fixture.look()).toEqual({ 'a.txt': 'file 644 a\n' });
+    expect(fixture.listAll()).toEqual({ 'a.txt': 'file 644 a\n' });
   });
 
   test('can revert a restore, and neither touches the files of git', async () => {
@@ -205,7 +205,7 @@ describe('undo', () => {
     const refused = await session.call('undo');
     expect(refused).toMatchObject({ isError: true, structured: { error: { code: 'E_CONFLICT' } } });
     expect(refused.text).toContain('large cannot be brought back');
-    expect(fixture.look()).toEqual({ 'a.txt': 'file 644 b\n' });
+    expect(fixture.listAll()).toEqual({ 'a.txt': 'file 644 b\n' });
   });
 
   test('a snapshot stores the large file, and then undo restores it too', async () => {
@@ -221,12 +221,12 @@ describe('undo', () => {
 
   test('reverts ignore rules without the files that they are about', async () => {
     using fixture = openFixture({ '.gitignore': 'kept/\n', 'kept/x': 'x\n', 'dist/y': 'y\n' });
-    const before = fixture.look();
+    const before = fixture.listAll();
     await using session = await fixture.connect();
     await run(session, 'echo dist/ > .gitignore');
     const undone = await session.call('undo');
     expect(undone.structured, undone.text).toMatchObject({ added: [], changed: ['.gitignore'], removed: [] });
-    expect(fixture.look()).toEqual(before);
+    expect(fixture.listAll()).toEqual(before);
   });
 });
 

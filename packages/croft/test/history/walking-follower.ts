@@ -29,7 +29,7 @@ async function scanAll(root: number): Promise<Sighting[]> {
   const device = lstatSync(`/proc/self/fd/${root}/.`, { bigint: true }).dev;
   let entries = 0;
 
-  async function look(directory: number, prefix: string, depth: number): Promise<void> {
+  async function walk(directory: number, prefix: string, depth: number): Promise<void> {
     const names = readdirSync(`/proc/self/fd/${directory}`, { encoding: 'buffer' });
     for (const name of names) {
       if (++entries % entriesPerTurn === 0) await setImmediate();
@@ -38,10 +38,10 @@ async function scanAll(root: number): Promise<Sighting[]> {
       if (!stats) continue;
       found.push(toSighting(path, stats));
       if (stats.isDirectory() && stats.dev === device && depth < maxDepth)
-        await enter(directory, name, (below) => look(below, `${path}/`, depth + 1));
+        await enter(directory, name, (below) => walk(below, `${path}/`, depth + 1));
     }
   }
-  await enter(root, '.', (directory) => look(directory, '', 0));
+  await enter(root, '.', (directory) => walk(directory, '', 0));
   return found;
 }
 

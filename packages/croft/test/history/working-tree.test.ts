@@ -284,25 +284,25 @@ test('lists touched paths for each reader, and notifies watchers', async () => {
   const tree = await fixture.open(follow());
   expect(await tree.touchedSince('one')).toBe('everything');
   expect(await tree.touchedSince('one')).toEqual(new Set());
-  const told: { path: string; type: string }[] = [];
+  const reported: { path: string; type: string }[] = [];
   const controller = new AbortController();
-  tree.watch((changes) => told.push(...changes), controller.signal);
+  tree.watch((changes) => reported.push(...changes), controller.signal);
   writeFileSync(fixture.at('a'), '22');
   writeFileSync(fixture.at('new'), 'n');
   rmSync(fixture.at('d'), { recursive: true });
   await vi.waitFor(
     () => {
-      expect(told).toContainEqual({ path: 'a', type: 'write' });
-      expect(told).toContainEqual({ path: 'new', type: 'create' });
-      expect(told).toContainEqual({ path: 'd/b', type: 'remove' });
+      expect(reported).toContainEqual({ path: 'a', type: 'write' });
+      expect(reported).toContainEqual({ path: 'new', type: 'create' });
+      expect(reported).toContainEqual({ path: 'd/b', type: 'remove' });
     },
     { timeout: 20_000 },
   );
   expect(await tree.touchedSince('one')).toEqual(new Set(['a', 'new', 'd', 'd/b']));
   expect(await tree.touchedSince('two')).toBe('everything');
   controller.abort();
-  const count = told.length;
+  const count = reported.length;
   writeFileSync(fixture.at('a'), '333');
   expect(await tree.touchedSince('two')).toEqual(new Set(['a']));
-  expect(told).toHaveLength(count);
+  expect(reported).toHaveLength(count);
 });

@@ -67,8 +67,8 @@ describe('a server whose tools cannot be listed', () => {
     const before = peakBytes(fixture);
     expect(await fixture.names()).toEqual(['mcp__inner__echo']);
     expect((await fixture.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
-    const told = fixture.told().filter(({ server, state }) => server === 'bad' && state !== 'started');
-    expect(told[0]?.reason).toMatch(reason);
+    const reports = fixture.told().filter(({ server, state }) => server === 'bad' && state !== 'started');
+    expect(reports[0]?.reason).toMatch(reason);
     expect(peakBytes(fixture) - before).toBeLessThan(mostGrowth);
   });
 
@@ -77,8 +77,8 @@ describe('a server whose tools cannot be listed', () => {
     expect(await names).toEqual(['mcp__inner__echo']);
     expect((await fixture.call('mcp__inner__echo', { a: 1 })).text).toBe('{"a":1}');
     for (const name of ['mute', 'silent']) {
-      const told = fixture.told().filter(({ server, state }) => server === name && state !== 'started');
-      expect(told[0]?.reason).toMatch(/did not answer within 10 s/);
+      const reports = fixture.told().filter(({ server, state }) => server === name && state !== 'started');
+      expect(reports[0]?.reason).toMatch(/did not answer within 10 s/);
     }
   });
 

@@ -72,9 +72,9 @@ test('bytes that are no frames are a fault, and have no other effect', () => {
 
 test('frames with a flipped bit, cut short or extended are a fault', () => {
   fc.assert(
-    fc.property(fc.array(rightFrame, { minLength: 1, maxLength: 3 }), fc.nat(), fc.nat(), (frames, place, kind) => {
+    fc.property(fc.array(rightFrame, { minLength: 1, maxLength: 3 }), fc.nat(), fc.nat(), (frames, position, kind) => {
       const message = Buffer.concat(frames.map(encode));
-      const at = place % message.length;
+      const at = position % message.length;
       if (kind % 3 === 0) message[at]! ^= 1 << (kind % 8);
       const broken = [message, message.subarray(0, at), Buffer.concat([message, Buffer.alloc(1 + at)])][kind % 3]!;
       // Cut between two frames it is a whole number of them, and that is for the link to notice.

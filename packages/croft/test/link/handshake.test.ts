@@ -139,8 +139,8 @@ test('a machine that does not answer is replaced by one that does, and not by a 
   // As a machine without power: its connection is there, and nobody at it.
   first.socket.pause();
   const both = await Promise.all(['b', 'c'].map((id) => say(url, { ...hello, instance: id.repeat(32) })));
-  const told = await Promise.all(both.map((one) => one.first));
-  expect(told.map(({ type }) => type).sort()).toEqual(['refused', 'welcome']);
+  const heard = await Promise.all(both.map((one) => one.first));
+  expect(heard.map(({ type }) => type).sort()).toEqual(['refused', 'welcome']);
   expect(links.map(({ link }) => link.state())).toEqual(['offline', 'online']);
 });
 
@@ -160,8 +160,8 @@ test('the second machine ends with the reason, and the first one keeps trying', 
 /** Until it gives up by itself. */
 function dial(url: string): Promise<void> {
   const { signal } = new AbortController();
-  const told = { onLink() {}, onState() {} };
-  return dialServer({ url, token: () => 'key', report: () => report, isInsecure: false, signal, ...told });
+  const heard = { onLink() {}, onState() {} };
+  return dialServer({ url, token: () => 'key', report: () => report, isInsecure: false, signal, ...heard });
 }
 
 test('a connection that was overtaken during its check never replaces the newer one', async () => {

@@ -36,13 +36,13 @@ function createWorker(runs: Map<string, number>): CallHandler {
     const { key, sent, wanted } = params as Task;
     runs.set(key, (runs.get(key) ?? 0) + 1);
     const taking = take(call.readable(0), key, sent);
-    const told: unknown[] = [];
-    call.onMessage((message) => told.push(message));
+    const reported: unknown[] = [];
+    call.onMessage((message) => reported.push(message));
     call.sendMessage({ key, begun: true });
     await write(call.writable(3), `${key} back`, wanted);
     await taking;
     call.sendMessage({ key, ended: true });
-    return { key, told };
+    return { key, told: reported };
   };
 }
 
@@ -66,8 +66,8 @@ async function write(stream: NodeJS.WritableStream, key: string, size: number): 
 
 async function runTask(peer: Peer, task: Task): Promise<void> {
   const call = peer.call('work', task, {});
-  const told: unknown[] = [];
-  call.onMessage((message) => told.push(message));
+  const reported: unknown[] = [];
+  call.onMessage((message) => reported.push(message));
   call.sendMessage('first');
   const reading = take(call.readable(3), `${task.key} back`, task.wanted);
   await write(call.writable(0), task.key, task.sent);
@@ -75,7 +75,7 @@ async function runTask(peer: Peer, task: Task): Promise<void> {
   const [answer] = await Promise.all([call.answer, reading]);
   const { key } = task;
   expect(answer).toMatchObject({ key, told: expect.arrayContaining(['first']) });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { key, begun: true },
     { key, ended: true },
   ]);

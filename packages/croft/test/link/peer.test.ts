@@ -179,10 +179,10 @@ test('messages wait for their listener, up to a limit', async () => {
   runner.serve({
     listen: async (_, call) => {
       await turn();
-      const told = Promise.withResolvers<unknown[]>();
+      const reported = Promise.withResolvers<unknown[]>();
       const seen: unknown[] = [];
-      call.onMessage((message) => seen.push(message) === 3 && told.resolve(seen));
-      return told.promise;
+      call.onMessage((message) => seen.push(message) === 3 && reported.resolve(seen));
+      return reported.promise;
     },
     deaf: (_, { signal }) => hang(signal, ended),
   });

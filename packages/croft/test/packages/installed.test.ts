@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => directory[Symbol.dispose]());
 
 function findProgram(name: string): string {
-  const found = ['/usr/bin', '/bin'].map((place) => join(place, name)).find((path) => fs.existsSync(path));
+  const found = ['/usr/bin', '/bin'].map((folder) => join(folder, name)).find((path) => fs.existsSync(path));
   if (found === undefined) throw new Error(`${name} is not installed`);
   return found;
 }

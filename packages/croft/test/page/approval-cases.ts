@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { connectAgent } from '../support/servers/platform.ts';
-import { newPlace, type PageFixture, pathsOf } from './page-fixture.ts';
+import { type PageFixture, pathsOf, setUpAgent } from './page-fixture.ts';
 
 export function approvalCases(get: () => PageFixture): void {
   test('a client waits for an edit; one key, and its call returns', async () => {
     const { platform, signIn } = get();
-    const place = await newPlace(platform);
-    const page = await signIn(place.account.secret);
+    const setup = await setUpAgent(platform);
+    const page = await signIn(setup.account.secret);
     await page.waitForSelector('.live-live');
-    await using agent = await connectAgent(place.account, place.agentId);
+    await using agent = await connectAgent(setup.account, setup.agentId);
     const startedAt = performance.now();
     const call = agent.call('write', { file_path: 'a.md', content: 'hello\n' });
     await page.waitForSelector('.waiting');
@@ -21,7 +21,7 @@ export function approvalCases(get: () => PageFixture): void {
     await page.keyboard.press('a');
     expect(await call).toMatchObject({ isError: false });
     await page.waitForSelector('text=/^Approved/');
-    expect(await pathsOf(place)).toEqual(['a.md']);
+    expect(await pathsOf(setup)).toEqual(['a.md']);
     // Asked to on the screen, with the whole start of an MCP call in it; alone on a machine it is a tenth of this.
     expect(shownMs).toBeLessThan(2000);
     await page.context().close();
@@ -29,10 +29,10 @@ export function approvalCases(get: () => PageFixture): void {
 
   test('D and a reason: the agent reads it; S: the very same call runs, and another asks', async () => {
     const { platform, signIn } = get();
-    const place = await newPlace(platform);
-    const page = await signIn(place.account.secret);
+    const setup = await setUpAgent(platform);
+    const page = await signIn(setup.account.secret);
     await page.waitForSelector('.live-live');
-    await using agent = await connectAgent(place.account, place.agentId);
+    await using agent = await connectAgent(setup.account, setup.agentId);
     const denied = agent.call('bash', { command: 'rm -rf build' });
     await page.click('.waiting >> text=Look');
     await page.waitForSelector('.approval');
@@ -52,17 +52,17 @@ export function approvalCases(get: () => PageFixture): void {
     await page.keyboard.press('s');
     expect((await allowed).isError).toBe(false);
     expect((await agent.call('bash', same)).isError).toBe(false);
-    expect((await place.account.call(place.agentId, 'bash', { command: 'false' })).status).toBe(202);
+    expect((await setup.account.call(setup.agentId, 'bash', { command: 'false' })).status).toBe(202);
     await page.context().close();
   });
 
   test('hidden characters are marks, and long content is unfolded before it can be approved', async () => {
     const { platform, signIn } = get();
-    const place = await newPlace(platform);
+    const setup = await setUpAgent(platform);
     const hidden = 'echo \u202e evil \u200b \u001b[2K\n';
     const long = Array.from({ length: 200 }, (_, index) => `echo ${index}`).join('\n');
-    const { body } = await place.account.call(place.agentId, 'bash', { command: hidden + long });
-    const page = await signIn(place.account.secret);
+    const { body } = await setup.account.call(setup.agentId, 'bash', { command: hidden + long });
+    const page = await signIn(setup.account.secret);
     await page.goto(`${get().base}/approvals/${body.approval.approvalId}`);
     await page.waitForSelector('.exactly');
     const shown = await page.textContent('.approval-content');
@@ -77,26 +77,26 @@ export function approvalCases(get: () => PageFixture): void {
     await page.click('text=/Show all/');
     expect(await page.textContent('.exactly')).toContain('echo 199');
     expect(await page.isDisabled('.button-approve')).toBe(false);
-    const after = await place.account.send('GET', `/v1/approvals/${body.approval.approvalId}`);
+    const after = await setup.account.send('GET', `/v1/approvals/${body.approval.approvalId}`);
     expect(after.body.approval.state).toBe('pending');
     await page.context().close();
   });
 
   test('a key that is held, and a click that was meant for another card, decide nothing', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
+    const setup = await setUpAgent(platform);
     const ids = await Promise.all(
       ['one', 'two'].map(async (name) => {
-        const { body } = await place.account.call(place.agentId, 'bash', { command: `echo ${name}` });
+        const { body } = await setup.account.call(setup.agentId, 'bash', { command: `echo ${name}` });
         return body.approval.approvalId as string;
       }),
     );
-    const page = await signIn(place.account.secret);
+    const page = await signIn(setup.account.secret);
     await page.goto(`${base}/approvals/${ids[0]}`);
     await page.waitForSelector('.button-approve');
     await page.keyboard.press('a');
     const stateOf = async (id: string | undefined) =>
-      (await place.account.send('GET', `/v1/approvals/${id}`)).body.approval.state;
+      (await setup.account.send('GET', `/v1/approvals/${id}`)).body.approval.state;
     expect(await stateOf(ids[0])).toBe('pending');
     await page.waitForTimeout(350);
     await page.keyboard.down('a');
@@ -109,13 +109,13 @@ export function approvalCases(get: () => PageFixture): void {
 
   test('a card that arrives moves nothing under the pointer', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const { body } = await place.account.call(place.agentId, 'bash', { command: 'echo first' });
-    const page = await signIn(place.account.secret);
+    const setup = await setUpAgent(platform);
+    const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo first' });
+    const page = await signIn(setup.account.secret);
     await page.goto(`${base}/approvals/${body.approval.approvalId}`);
     await page.waitForSelector('.just-before >> text=/made no call|bash/');
     const before = await page.locator('.button-approve').boundingBox();
-    await place.account.call(place.agentId, 'bash', { command: 'echo second' });
+    await setup.account.call(setup.agentId, 'bash', { command: 'echo second' });
     await page.waitForSelector('.others >> text=echo second');
     expect(await page.locator('.button-approve').boundingBox()).toEqual(before);
     await page.context().close();
@@ -123,10 +123,10 @@ export function approvalCases(get: () => PageFixture): void {
 
   test('two people at once: one decides, and the other is told who', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const { body } = await place.account.call(place.agentId, 'bash', { command: 'echo once' });
+    const setup = await setUpAgent(platform);
+    const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo once' });
     const { approvalId } = body.approval;
-    const pages = await Promise.all([signIn(place.account.secret), signIn(place.account.secret)]);
+    const pages = await Promise.all([signIn(setup.account.secret), signIn(setup.account.secret)]);
     for (const page of pages) {
       await page.goto(`${base}/approvals/${approvalId}`);
       await page.waitForSelector('.button-approve');
@@ -134,19 +134,19 @@ export function approvalCases(get: () => PageFixture): void {
     await pages[0]?.waitForTimeout(350);
     await Promise.all(pages.map((page) => page.keyboard.press('a')));
     for (const page of pages) await page.waitForSelector('text=/^Approved.* by key/');
-    const { body: audit } = await place.account.send('GET', '/v1/audit?order=newest&kind=approval');
+    const { body: audit } = await setup.account.send('GET', '/v1/audit?order=newest&kind=approval');
     expect(audit.audit.filter(({ action }: { action: string }) => action === 'approval.approved')).toHaveLength(1);
     await Promise.all(pages.map((page) => page.context().close()));
   });
 
   test('an approval that somebody decides elsewhere goes by itself', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const { body } = await place.account.call(place.agentId, 'bash', { command: 'echo elsewhere' });
-    const page = await signIn(place.account.secret);
+    const setup = await setUpAgent(platform);
+    const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo elsewhere' });
+    const page = await signIn(setup.account.secret);
     await page.goto(`${base}/approvals/${body.approval.approvalId}`);
     await page.waitForSelector('.button-approve');
-    await place.account.deny(body.approval.approvalId, 'not now');
+    await setup.account.deny(body.approval.approvalId, 'not now');
     await page.waitForSelector('.decision-denied >> text=not now');
     expect(await page.locator('.button-approve').count()).toBe(0);
     await page.context().close();
@@ -154,10 +154,10 @@ export function approvalCases(get: () => PageFixture): void {
 
   test('a key without the scope approve: no buttons, and the server refuses', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const { body } = await place.account.call(place.agentId, 'bash', { command: 'echo x' });
+    const setup = await setUpAgent(platform);
+    const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo x' });
     const { approvalId } = body.approval;
-    const key = await place.account.send('POST', '/v1/keys', { name: 'reader', scopes: ['read'] });
+    const key = await setup.account.send('POST', '/v1/keys', { name: 'reader', scopes: ['read'] });
     const page = await signIn(key.body.secret);
     await page.goto(`${base}/approvals/${approvalId}`);
     await page.waitForSelector('text=You have no key that decides');
@@ -173,8 +173,8 @@ export function approvalCases(get: () => PageFixture): void {
 
   test('a page in the background notifies, and the notification leads to the card', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const page = await signIn(place.account.secret);
+    const setup = await setUpAgent(platform);
+    const page = await signIn(setup.account.secret);
     await page.context().grantPermissions(['notifications'], { origin: base });
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { get: () => true });
@@ -187,7 +187,7 @@ export function approvalCases(get: () => PageFixture): void {
       Object.assign(Notification, { permission: 'granted', prototype: { close() {} } });
       Object.assign(window, { Notification });
     });
-    const { body } = await place.account.call(place.agentId, 'bash', { command: 'echo later' });
+    const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo later' });
     await page.waitForFunction(() => (window as never as { shown: unknown[] }).shown.length === 1);
     await page.evaluate(() => (window as never as { shown: { onclick(): void }[] }).shown[0]?.onclick());
     await page.waitForURL(`${base}/approvals/${body.approval.approvalId}`);
@@ -196,18 +196,18 @@ export function approvalCases(get: () => PageFixture): void {
 
   test('390 px: under the thumb, and no sideways scroll', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const { body } = await place.account.call(place.agentId, 'write', {
+    const setup = await setUpAgent(platform);
+    const { body } = await setup.account.call(setup.agentId, 'write', {
       file_path: 'a/very/long/path/to/a/file.md',
       content: 'x\n'.repeat(30),
     });
-    const page = await signIn(place.account.secret, { viewport: { width: 390, height: 780 } });
+    const page = await signIn(setup.account.secret, { viewport: { width: 390, height: 780 } });
     for (const path of [
       '/',
       `/approvals/${body.approval.approvalId}`,
-      `/workspaces/${place.workspaceId}/files`,
+      `/workspaces/${setup.workspaceId}/files`,
       '/audit',
-      `/agents/${place.agentId}/fence`,
+      `/agents/${setup.agentId}/fence`,
     ]) {
       await page.goto(base + path);
       await page.waitForSelector('main :is(h1, h2)', { state: 'attached' });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { makeDirectory, startServer } from '../support/harness.ts';
 import { adminToken, openAccount } from '../support/servers/platform.ts';
-import { newPlace, type PageFixture } from './page-fixture.ts';
+import { type PageFixture, setUpAgent } from './page-fixture.ts';
 
 export function liveCases(get: () => PageFixture): void {
   test('two tabs, one stream: both see a call while it runs and when it ends', async () => {
     const { platform, signIn, base } = get();
-    const { account, agentId } = await newPlace(platform, { permissionMode: 'bypass' });
+    const { account, agentId } = await setUpAgent(platform, { permissionMode: 'bypass' });
     const one = await signIn(account.secret);
     await one.waitForSelector('.live-live');
     const streams: string[] = [];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { callApproved, newPlace, type PageFixture } from './page-fixture.ts';
+import { callApproved, type PageFixture, setUpAgent } from './page-fixture.ts';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -23,10 +23,10 @@ async function findBarriers(page: Page): Promise<string[]> {
 export function lookCases(get: () => PageFixture): void {
   test.each(['light', 'dark'] as const)('axe finds no barrier on any page, %s', async (colorScheme) => {
     const { platform, signIn, base, newPage } = get();
-    const place = await newPlace(platform);
-    const { account, agentId, workspaceId } = place;
-    await callApproved(place, 'write', { file_path: 'src/a.ts', content: 'export const a = 1;\n' });
-    await callApproved(place, 'write', { file_path: 'src/a.ts', content: 'export const a = 2;\n' });
+    const setup = await setUpAgent(platform);
+    const { account, agentId, workspaceId } = setup;
+    await callApproved(setup, 'write', { file_path: 'src/a.ts', content: 'export const a = 1;\n' });
+    await callApproved(setup, 'write', { file_path: 'src/a.ts', content: 'export const a = 2;\n' });
     await account.send('POST', `/v1/workspaces/${workspaceId}/snapshots`, { name: 'first' });
     const { body } = await account.call(agentId, 'bash', { command: 'echo \u202e' });
     const { body: history } = await account.send('GET', `/v1/workspaces/${workspaceId}/checkpoints`);
@@ -76,7 +76,7 @@ export function lookCases(get: () => PageFixture): void {
 
   test('by keyboard alone: to a workspace by Ctrl K, and back where the focus was', async () => {
     const { platform, signIn, base } = get();
-    const { account, workspaceId } = await newPlace(platform);
+    const { account, workspaceId } = await setUpAgent(platform);
     const page = await signIn(account.secret);
     await page.waitForSelector('.toolbar');
     await page.keyboard.press('/');

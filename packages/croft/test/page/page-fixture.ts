@@ -7,7 +7,7 @@ export type PageFixture = Awaited<ReturnType<typeof openFixture>>;
 /** Shorter than that of a test, so that a failure says what was waited for. */
 const patienceMs = 20_000;
 
-export interface Place {
+export interface AgentSetup {
   readonly account: Account;
   readonly agentId: string;
   readonly sandboxId: string;
@@ -67,7 +67,7 @@ export async function openFixture(executablePath: string) {
 }
 
 /** An account with one agent that works in one workspace. */
-export async function newPlace(platform: Platform, sandbox: object = {}): Promise<Place> {
+export async function setUpAgent(platform: Platform, sandbox: object = {}): Promise<AgentSetup> {
   const account = await platform.newAccount();
   const sandboxId = await account.newSandbox({ permissionMode: 'ask', ...sandbox }, 'careful');
   const workspaceId = await account.newWorkspace({}, 'notes');
@@ -77,7 +77,7 @@ export async function newPlace(platform: Platform, sandbox: object = {}): Promis
 }
 
 /** What a call answers once it may run. */
-export async function callApproved({ account, agentId }: Place, tool: string, input: object) {
+export async function callApproved({ account, agentId }: AgentSetup, tool: string, input: object) {
   const asked = await account.call(agentId, tool, input);
   if (asked.status !== 202) return asked;
   const { approvalId } = asked.body.approval;
@@ -85,7 +85,7 @@ export async function callApproved({ account, agentId }: Place, tool: string, in
   return account.call(agentId, tool, input, { 'croft-approval': approvalId });
 }
 
-export async function pathsOf({ account, workspaceId }: Place): Promise<string[]> {
+export async function pathsOf({ account, workspaceId }: AgentSetup): Promise<string[]> {
   const { body } = await account.send('GET', `/v1/workspaces/${workspaceId}/files?recursive=true`);
   return body.files.map(({ path }: { path: string }) => path);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newPlace, type PageFixture } from './page-fixture.ts';
+import { type PageFixture, setUpAgent } from './page-fixture.ts';
 
 export function signInCases(get: () => PageFixture): void {
   test('signed out: a sign-in, whatever the address', async () => {
@@ -40,7 +40,7 @@ export function signInCases(get: () => PageFixture): void {
 
   test('a key: Now, and nothing that a script could read or keep', async () => {
     const { signIn, platform } = get();
-    const { account } = await newPlace(platform);
+    const { account } = await setUpAgent(platform);
     const page = await signIn(account.secret);
     await page.waitForSelector('h1:has-text("Now")', { state: 'attached' });
     expect(await page.evaluate(() => document.cookie)).toBe('');
@@ -59,7 +59,7 @@ export function signInCases(get: () => PageFixture): void {
 
   test('a sign-in link works once, and leaves the address', async () => {
     const { newPage, platform, base } = get();
-    const { account } = await newPlace(platform);
+    const { account } = await setUpAgent(platform);
     const { body } = await account.send('POST', '/v1/session/links');
     const page = await newPage();
     await page.goto(base + body.path);
@@ -74,7 +74,7 @@ export function signInCases(get: () => PageFixture): void {
 
   test('a key that is revoked ends the session, without a click', async () => {
     const { signIn, platform } = get();
-    const { account } = await newPlace(platform);
+    const { account } = await setUpAgent(platform);
     const { body } = await account.send('POST', '/v1/keys', { name: 'page', scopes: ['read'] });
     const page = await signIn(body.secret);
     await page.waitForSelector('.live-live');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { newPlace, type PageFixture } from './page-fixture.ts';
+import { type PageFixture, setUpAgent } from './page-fixture.ts';
 
 export function terminalCases(get: () => PageFixture): void {
   test('a terminal: typed and printed, resized, 10 MB, and after a reload the same screen', async () => {
     const { platform, signIn, base } = get();
-    const { account, workspaceId, sandboxId } = await newPlace(platform);
+    const { account, workspaceId, sandboxId } = await setUpAgent(platform);
     const page = await signIn(account.secret);
     await page.goto(`${base}/terminal?workspace=${workspaceId}&sandbox=${sandboxId}`);
     await page.waitForSelector('text=Connected');
@@ -33,10 +33,10 @@ export function terminalCases(get: () => PageFixture): void {
 
   test('nothing in an address is typed', async () => {
     const { platform, signIn, base } = get();
-    const place = await newPlace(platform);
-    const page = await signIn(place.account.secret);
+    const setup = await setUpAgent(platform);
+    const page = await signIn(setup.account.secret);
     await page.goto(
-      `${base}/terminal?workspace=${place.workspaceId}&sandbox=${place.sandboxId}&command=touch%20typed%0a&input=touch%20typed`,
+      `${base}/terminal?workspace=${setup.workspaceId}&sandbox=${setup.sandboxId}&command=touch%20typed%0a&input=touch%20typed`,
     );
     await page.waitForSelector('text=Connected');
     await page.waitForFunction(() => (document.querySelector('.xterm-rows')?.textContent ?? '').trim() !== '');

@@ -51,11 +51,11 @@ export interface Compared {
  */
 export async function expectSameVerdict(compared: Compared, isGreen: boolean): Promise<ToolAnswer> {
   const { path, call, command, tool = 'run_tests', sources, args } = compared;
-  const look = () => pick(listFiles(path), sources);
-  const before = look();
+  const listAll = () => pick(listFiles(path), sources);
+  const before = listAll();
   // The tool comes first, because the command would build files that the tool has to build itself.
   const ran = await call(tool, { timeout: seconds, ...args }, options);
-  expect(look()).toEqual(before);
+  expect(listAll()).toEqual(before);
   const own = await call('bash', { command, timeout: seconds }, options);
   const said = `${own.text}\n=== ${tool}:\n${ran.text}`;
   expect(own.structured.exitCode === 0, said).toBe(isGreen);

@@ -230,15 +230,15 @@ describe.skipIf(ready.length === 0)(
     const { projectTree, call } = shareProjects({});
 
     /** The files of the project itself: what was built is another after every build. */
-    const look = (names: readonly string[]) => {
+    const listAll = (names: readonly string[]) => {
       const all = listTree(projectTree.path);
       return names.map((name) => [name, all[name]]);
     };
 
     async function compare({ tool, own }: OwnCommand, names: readonly string[], passes: boolean): Promise<void> {
-      const before = look(names);
+      const before = listAll(names);
       const answer = await call(tool);
-      expect(look(names)).toEqual(before);
+      expect(listAll(names)).toEqual(before);
       const ran = await call('bash', { command: own });
       expect(ran.structured.exitCode === 0, ran.text).toBe(passes);
       expect(['clean', 'warnings'].includes(answer.structured.state), answer.text).toBe(passes);

@@ -7,8 +7,8 @@ const hasFlake8 = isReady && (await hasToolchains('flake8'));
 const hasMypy = isReady && (await hasToolchains('mypy'));
 
 describe.skipIf(!isReady)('a tree with a Go service, a Node app and a Python package', () => {
-  const places = { 'services/api': 'go', 'apps/web': 'node', 'libs/py': 'python' };
-  const { projectTree, call } = shareProjects(places, {
+  const directories = { 'services/api': 'go', 'apps/web': 'node', 'libs/py': 'python' };
+  const { projectTree, call } = shareProjects(directories, {
     flags: ['--format-on-edit'],
     prepare(projects) {
       projects.put('apps/web/biome.json', JSON.stringify({ files: { includes: ['**', '!node_modules'] } }));

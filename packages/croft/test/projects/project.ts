@@ -18,7 +18,7 @@ const fixtures = join(import.meta.dirname, '../fixtures/projects');
 type ProjectTrees = Readonly<Record<string, string>>;
 
 /** Makes a workspace with fixtures, each in its own directory (`''` is the root), and more files. */
-export function makeProjects(places: ProjectTrees, tree: ProjectTrees = {}) {
+export function makeProjects(trees: ProjectTrees, tree: ProjectTrees = {}) {
   const projectTree = makeDirectory();
   const at = (name: string) => projectTree.at(name);
   const projects = {
@@ -32,16 +32,16 @@ export function makeProjects(places: ProjectTrees, tree: ProjectTrees = {}) {
     },
     remove: (name: string) => rmSync(at(name), { recursive: true }),
     /** Replaces all files. */
-    fill(places: ProjectTrees, tree: ProjectTrees = {}): void {
+    fill(trees: ProjectTrees, tree: ProjectTrees = {}): void {
       for (const name of readdirSync(projectTree.path)) projects.remove(name);
-      for (const [directory, fixture] of Object.entries(places)) {
+      for (const [directory, fixture] of Object.entries(trees)) {
         cpSync(join(fixtures, fixture), at(directory), { recursive: true });
       }
       for (const [name, text] of Object.entries(tree)) projects.put(name, text);
     },
     [Symbol.dispose]: () => projectTree[Symbol.dispose](),
   };
-  projects.fill(places, tree);
+  projects.fill(trees, tree);
   return projects;
 }
 
@@ -63,10 +63,10 @@ export function connectTo(
 
 /** One server and one workspace for all tests of a file, so that toolchains build only once. */
 export function shareProjects(
-  places: ProjectTrees,
+  trees: ProjectTrees,
   { flags = [] as readonly string[], prepare = (_: Projects) => {} } = {},
 ) {
-  const projectTree = makeProjects(places);
+  const projectTree = makeProjects(trees);
   let session: McpSession | undefined;
   beforeAll(async () => {
     prepare(projectTree);
@@ -101,8 +101,8 @@ export function connectWithout(projectTree: { path: string }, bin: string, progr
 }
 
 function findProgram(name: string): string {
-  const places = ['/usr/bin', '/bin', ...(process.env.PATH ?? '').split(delimiter)];
-  const found = places.map((place) => join(place, name)).find((program) => existsSync(program));
+  const trees = ['/usr/bin', '/bin', ...(process.env.PATH ?? '').split(delimiter)];
+  const found = trees.map((folder) => join(folder, name)).find((program) => existsSync(program));
   if (found === undefined) throw new Error(`${name} is not on the PATH`);
   return found;
 }

@@ -24,11 +24,11 @@ export function unpackNpm(
   name: string,
   { version, needs }: { version: string; needs: readonly string[] },
 ) {
-  using place = makeDirectory();
-  npm(place.path, 'pack', `${name}@${version}`);
-  const [archive = ''] = readdirSync(place.path);
-  run(place.path, 'tar', ['-xzf', archive]);
-  fillFrom(projectTree, place.at('package'));
+  using root = makeDirectory();
+  npm(root.path, 'pack', `${name}@${version}`);
+  const [archive = ''] = readdirSync(root.path);
+  run(root.path, 'tar', ['-xzf', archive]);
+  fillFrom(projectTree, root.at('package'));
   // Every repository has such a file; packages do not publish it.
   projectTree.put('.gitignore', 'node_modules\n');
   installNpm(projectTree, needs);
@@ -46,28 +46,28 @@ export function installNpm(projectTree: Projects, needs: readonly string[]): voi
   const dependencies = Object.entries(manifest.dependencies ?? {}).map(([name, range]) => `${name}@${range}`);
   const all = [...needs, ...dependencies];
   if (all.length === 0) return;
-  using place = makeDirectory({ 'package.json': '{}' });
-  npm(place.path, 'install', ...all);
+  using root = makeDirectory({ 'package.json': '{}' });
+  npm(root.path, 'install', ...all);
   rmSync(projectTree.at('node_modules'), { recursive: true, force: true });
-  cpSync(place.at('node_modules'), projectTree.at('node_modules'), { recursive: true, verbatimSymlinks: true });
+  cpSync(root.at('node_modules'), projectTree.at('node_modules'), { recursive: true, verbatimSymlinks: true });
 }
 
 /** Fills the workspace with a Debian source package, with Debian's patches applied. */
 export function unpackDebian(projectTree: Projects, name: string): void {
-  using place = makeDirectory();
-  run(place.path, 'apt-get', ['source', '-qq', name], { APT_CONFIG: readyApt() });
-  const [directory] = readdirSync(place.path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  using root = makeDirectory();
+  run(root.path, 'apt-get', ['source', '-qq', name], { APT_CONFIG: readyApt() });
+  const [directory] = readdirSync(root.path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   if (!directory) throw new Error(`apt-get source ${name} brought no directory`);
-  fillFrom(projectTree, place.at(directory.name));
+  fillFrom(projectTree, root.at(directory.name));
 }
 
 /** Fills the workspace with a crate, which Debian packages as source. */
 export function unpackCrate(projectTree: Projects, name: string): void {
-  using place = makeDirectory();
-  run(place.path, 'apt-get', ['download', `librust-${name}-dev`]);
-  const [archive = ''] = readdirSync(place.path);
-  run(place.path, 'dpkg-deb', ['-x', archive, 'files']);
-  const registry = place.at('files/usr/share/cargo/registry');
+  using root = makeDirectory();
+  run(root.path, 'apt-get', ['download', `librust-${name}-dev`]);
+  const [archive = ''] = readdirSync(root.path);
+  run(root.path, 'dpkg-deb', ['-x', archive, 'files']);
+  const registry = root.at('files/usr/share/cargo/registry');
   const [crate = ''] = readdirSync(registry);
   fillFrom(projectTree, join(registry, crate));
 }
@@ -83,20 +83,20 @@ afterAll(() => {
  */
 function readyApt(): string {
   if (apt !== undefined) return apt;
-  const place = join(tmpdir(), `croft-test-apt-sources-${process.pid}`);
+  const root = join(tmpdir(), `croft-test-apt-sources-${process.pid}`);
   for (const name of ['lists/partial', 'cache/archives/partial', 'sources'])
-    mkdirSync(join(place, name), { recursive: true });
-  writeFileSync(join(place, 'sources/debian.sources'), sourcesOfMachine());
-  const settings = { 'Dir::Etc::SourceList': '/dev/null', 'Dir::Etc::SourceParts': `${place}/sources` };
-  const all = { ...settings, 'Dir::State::Lists': `${place}/lists`, 'Dir::Cache': `${place}/cache` };
+    mkdirSync(join(root, name), { recursive: true });
+  writeFileSync(join(root, 'sources/debian.sources'), sourcesOfMachine());
+  const settings = { 'Dir::Etc::SourceList': '/dev/null', 'Dir::Etc::SourceParts': `${root}/sources` };
+  const all = { ...settings, 'Dir::State::Lists': `${root}/lists`, 'Dir::Cache': `${root}/cache` };
   writeFileSync(
-    join(place, 'conf'),
+    join(root, 'conf'),
     Object.entries(all)
       .map(([key, value]) => `${key} "${value}";\n`)
       .join(''),
   );
-  apt = join(place, 'conf');
-  run(place, 'apt-get', ['update', '-qq'], { APT_CONFIG: apt });
+  apt = join(root, 'conf');
+  run(root, 'apt-get', ['update', '-qq'], { APT_CONFIG: apt });
   return apt;
 }
 

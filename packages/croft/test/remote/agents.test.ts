@@ -108,8 +108,8 @@ test('on a runner with --readonly files can be read, and nothing can be changed 
   await using remote = await startRemote(platform, { name: 'looks', args: ['--readonly'] });
   const { account, ok, call, runner, workspaceId } = remote;
   await ok('glob', { pattern: '*' });
-  const place = filesOf(runner);
-  writeFileSync(join(place, 'a.txt'), 'as it was\n');
+  const fileTree = filesOf(runner);
+  writeFileSync(join(fileTree, 'a.txt'), 'as it was\n');
   expect((await ok('read', { file_path: 'a.txt' })).text).toContain('as it was');
   for (const [tool, input] of [
     ['write', { file_path: 'b.txt', content: 'x' }],
@@ -129,7 +129,7 @@ test('on a runner with --readonly files can be read, and nothing can be changed 
   ] as const)
     expect((await fetch(`${url}${path}`, { method, headers })).ok, method).toBe(false);
   using screen = connectTerminal(platform.url, (await newTicket(account, remote)).path);
-  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_READ_ONLY' });
-  expect(readdirSync(place)).toEqual(['a.txt']);
-  expect(readFileSync(join(place, 'a.txt'), 'utf8')).toBe('as it was\n');
+  expect(await screen.untilMessage('error')).toMatchObject({ code: 'E_READ_ONLY' });
+  expect(readdirSync(fileTree)).toEqual(['a.txt']);
+  expect(readFileSync(join(fileTree, 'a.txt'), 'utf8')).toBe('as it was\n');
 });

@@ -123,13 +123,13 @@ test.skipIf(!(await hasToolchains('openssl')))(
   'a server with its own certificate is reached over https by clients that know it',
   async () => {
     const { key, cert } = makeCertificate('own');
-    await using house = openInstallation();
-    const plain = await house.start();
+    await using ownInstallation = openInstallation();
+    const plain = await ownInstallation.start();
     const owner = await addAccount(plain, 'owner');
     const token = await newToken(owner, 'far');
     await kill(plain);
 
-    const { url } = await house.start(['--tls-cert', cert, '--tls-key', key]);
+    const { url } = await ownInstallation.start(['--tls-cert', cert, '--tls-key', key]);
     expect(url).toMatch(/^https:/);
     await using stranger = await startRunner({ url, token });
     await stranger.output.find(/self-signed certificate/);

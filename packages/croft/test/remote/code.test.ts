@@ -34,13 +34,13 @@ async function openLiar(values: Readonly<Record<string, unknown>>) {
 }
 
 describe('a runner that lies about code', () => {
-  const place = { path: 'a.ts', line: 1, col: 1, text: '' };
-  const found = { at: 'a', items: [place], precision: 'server', complete: true, notes: [] };
+  const handle = { path: 'a.ts', line: 1, col: 1, text: '' };
+  const found = { at: 'a', items: [handle], precision: 'server', complete: true, notes: [] };
   const page = { ...found, total: 1, start: 0 };
   const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
   const target = { path: 'a.ts', word: 'a', position: range.start };
   const edit = { path: 'a.ts', edits: [{ range, newText: '' }] };
-  const node = { ...place, name: '', kind: '', depth: 1, isRepeated: false, isExternal: false };
+  const node = { ...handle, name: '', kind: '', depth: 1, isRepeated: false, isExternal: false };
 
   test('is believed when it does not', async () => {
     const code = await openLiar({ definitions: found, rename: { target, complete: true, files: [edit], moves: [] } });
@@ -50,7 +50,7 @@ describe('a runner that lies about code', () => {
 
   test.each(['../x', '/etc/passwd', 'a//b', '', 'x'.repeat(40_000), 7])('with the path %j', async (path) => {
     const code = await openLiar({
-      definitions: { ...found, items: [{ ...place, path }] },
+      definitions: { ...found, items: [{ ...handle, path }] },
       calls: { target, complete: true, nodes: [{ ...node, path }] },
       diagnostics: { path, isAsked: 1 },
       rename: { target, complete: true, files: [{ ...edit, path }], moves: [] },
@@ -66,8 +66,8 @@ describe('a runner that lies about code', () => {
   });
 
   test.each([
-    ['more places than were asked for', { ...page, items: [place, place] }],
-    ['a line of 100 kB', { ...page, items: [{ ...place, text: 'x'.repeat(100_000) }] }],
+    ['more places than were asked for', { ...page, items: [handle, handle] }],
+    ['a line of 100 kB', { ...page, items: [{ ...handle, text: 'x'.repeat(100_000) }] }],
     ['no JSON', 'no'],
     ['5 MB', ' '.repeat(5 * 1024 * 1024)],
   ])('with %s', async (_, references) => {
@@ -159,8 +159,8 @@ async function openLink(more: { code?: CodeMode } = {}) {
   serveWorkspaces(runner, offer);
   onTestFinished(() => server.close('over'));
   const ask = asking(server);
-  const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };
-  return { ask, place, server, runner, fixture };
+  const { place: handle } = (await ask('workspace.open', workspaceRequest)) as { place: string };
+  return { ask, place: handle, server, runner, fixture };
 }
 
 describe('a server that asks too much about code', () => {
@@ -173,8 +173,8 @@ describe('a server that asks too much about code', () => {
     ['calls', { direction: 'in', depth: 50 }],
     ['diagnostics', { path: 'x'.repeat(5000) }],
   ])('with %s %j is refused', async (name, question) => {
-    const { ask, place } = await openLink();
-    await expect(ask(`code.${name}`, { place, mode: 'full', question })).rejects.toMatchObject(invalid);
+    const { ask, place: handle } = await openLink();
+    await expect(ask(`code.${name}`, { place: handle, mode: 'full', question })).rejects.toMatchObject(invalid);
   });
 
   test.each([
@@ -194,17 +194,19 @@ describe('a server that asks too much about code', () => {
   });
 
   test('gets nothing of a path outside, of another mode, or of another link', async () => {
-    const { ask, place, fixture } = await openLink();
+    const { ask, place: handle, fixture } = await openLink();
     writeFileSync(fixture.at('outside.ts'), 'export const secret = 1;\n');
     const outside = { code: 'E_SANDBOX_VIOLATION' };
     for (const path of ['../outside.ts', '/etc/passwd']) {
       const at = { file_path: path, line: 1, col: 14 };
-      await expect(ask('code.hover', { place, mode: 'full', question: at })).rejects.toMatchObject(outside);
-      const moved = { place, mode: 'full', question: { from: path, to: 'in.ts' } };
+      await expect(ask('code.hover', { place: handle, mode: 'full', question: at })).rejects.toMatchObject(outside);
+      const moved = { place: handle, mode: 'full', question: { from: path, to: 'in.ts' } };
       await expect(ask('code.move', moved)).rejects.toMatchObject(outside);
-      await expect(ask('code.diagnostics', { place, mode: 'full', question: { path } })).rejects.toMatchObject(outside);
+      await expect(ask('code.diagnostics', { place: handle, mode: 'full', question: { path } })).rejects.toMatchObject(
+        outside,
+      );
     }
-    await expect(ask('code.hover', { place, mode: 'off', question: {} })).rejects.toMatchObject(invalid);
+    await expect(ask('code.hover', { place: handle, mode: 'off', question: {} })).rejects.toMatchObject(invalid);
     await expect(ask('code.hover', { place: 'other', mode: 'full', question: {} })).rejects.toMatchObject({
       code: 'E_NOT_FOUND',
     });
@@ -214,10 +216,10 @@ describe('a server that asks too much about code', () => {
     ['safe', /gopls is off in the mode safe: gopls runs the go command/],
     ['off', /this workspace has no language servers: on its runner, they are off here \(--code off\)/],
   ] as const)('in the mode full gets that of a runner with --code %s', async (code, words) => {
-    const { ask, place, fixture } = await openLink({ code });
+    const { ask, place: handle, fixture } = await openLink({ code });
     writeFileSync(fixture.at('work/a.go'), 'package a\n');
     const question = { file_path: 'a.go', line: 1, col: 9 };
-    await expect(ask('code.hover', { place, mode: 'full', question })).rejects.toMatchObject({
+    await expect(ask('code.hover', { place: handle, mode: 'full', question })).rejects.toMatchObject({
       ...{ code: 'E_NO_SERVER', message: expect.stringMatching(words) },
     });
   });

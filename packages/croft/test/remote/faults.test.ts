@@ -63,7 +63,7 @@ test('an upload over REST is complete, while the cable is cut', async () => {
 
 test('a terminal shows every byte once, while the cable of its runner is cut', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(remote.account, remote)).path);
-  await screen.untilTold('attached');
+  await screen.untilMessage('attached');
   const acknowledging = setInterval(() => screen.say({ type: 'ack', offset: screen.length() }), 5);
   const typed = 'stty -echo; PS1=; for i in $(seq 1 5000); do echo line-$i; done; sleep 1; echo all "done"\n';
   screen.type(typed);
@@ -82,8 +82,8 @@ test('concurrent writes while the cable is cut are all there, each file once', a
 });
 
 test('after the grace period everything in flight fails at once, and is ended on the runner too', async () => {
-  await using house = openInstallation(['--runner-heartbeat', '0.3', '--runner-grace', '1']);
-  const server = await house.start();
+  await using ownInstallation = openInstallation(['--runner-heartbeat', '0.3', '--runner-grace', '1']);
+  const server = await ownInstallation.start();
   const account = await addAccount(server, 'owner');
   await using between = await startFaultyCable(server.url);
   await using far = await addRemote(account, { url: between.url });
@@ -112,8 +112,8 @@ test('after the grace period everything in flight fails at once, and is ended on
 });
 
 test.each(['server', 'runner'] as const)('kill -9 of the %s loses no acknowledged change', async (who) => {
-  await using house = openInstallation(['--runner-heartbeat', '0.5']);
-  let server = await house.start();
+  await using ownInstallation = openInstallation(['--runner-heartbeat', '0.5']);
+  let server = await ownInstallation.start();
   const account = await addAccount(server, 'owner');
   await using between = await startFaultyCable(server.url);
   await using far = await addRemote(account, { url: between.url });
@@ -140,7 +140,7 @@ test.each(['server', 'runner'] as const)('kill -9 of the %s loses no acknowledge
   // Nothing else, but for what a write had under way: the next one takes it away.
   for (const name of readdirSync(files)) if (!name.startsWith(temporaryPrefix)) expect(tried).toContain(name);
   if (who === 'server') {
-    server = await house.start();
+    server = await ownInstallation.start();
     between.aim(server.url);
   }
   const again = moveTo(server, account);

@@ -88,7 +88,7 @@ test('a workspace that a runner failed to open is requested again, and an opened
   const { offered } = await openOffer({});
   const openWorkspace = vi.fn(async () => offered).mockRejectedValueOnce(new Error('not yet'));
   const buckets = { serve: () => undefined };
-  const places = createFleetWorkspaces({
+  const fleetWorkspaces = createFleetWorkspaces({
     fleet: { linkOf: () => link },
     buckets,
     openWorkspace,
@@ -96,7 +96,7 @@ test('a workspace that a runner failed to open is requested again, and an opened
   });
   const config = { storage: { provider: 'local' } };
   const record = { id: 'w', accountId: 'acct', name: workspaceRequest.workspace, config } as WorkspaceRecord;
-  const open = () => places.open(record, 'far', workspaceRequest.name);
+  const open = () => fleetWorkspaces.open(record, 'far', workspaceRequest.name);
   await expect(open()).rejects.toThrow('unexpected failure');
   expect(await Promise.all([open(), open()])).toEqual([offered, offered]);
   expect(openWorkspace).toHaveBeenCalledTimes(2);

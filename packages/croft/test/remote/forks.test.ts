@@ -207,10 +207,10 @@ test('a directory that the operator named is forked below the root, or not at al
 
 test('a read-only runner, and one of an older release, makes no fork', async () => {
   const account = await platform.newAccount('refused');
-  await using looks = await start(account, { args: ['--readonly'] });
-  mustBe(200, await looks.call('glob', { pattern: '*' }));
-  writeFileSync(join(filesOf(looks.runner), 'a.txt'), 'as it was\n');
-  expect((await looks.call('workspace_fork', { name: 'x' })).body).toMatchObject({ error: { code: 'E_READ_ONLY' } });
+  await using readOnly = await start(account, { args: ['--readonly'] });
+  mustBe(200, await readOnly.call('glob', { pattern: '*' }));
+  writeFileSync(join(filesOf(readOnly.runner), 'a.txt'), 'as it was\n');
+  expect((await readOnly.call('workspace_fork', { name: 'x' })).body).toMatchObject({ error: { code: 'E_READ_ONLY' } });
   const token = await newToken(account, 'old');
   startDialling(platform.url, { token: () => token });
   await untilRunner(account, 'old');

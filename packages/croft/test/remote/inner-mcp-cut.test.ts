@@ -20,13 +20,13 @@ beforeAll(async () => {
 afterAll(() => cabled[Symbol.asyncDispose]());
 
 test('calls of an inner server reach it once and in order, while the cable is cut', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const work = async () => {
-    for (let number = 0; number < 15; number++) told.push((await remote.ok('mcp__inner__order', { number })).text);
+    for (let number = 0; number < 15; number++) reported.push((await remote.ok('mcp__inner__order', { number })).text);
   };
   await withFaultsDuring(cable, () => cable.cut(), work());
   const numbers = Array.from({ length: 15 }, (_, number) => number);
-  expect(told).toEqual(numbers.map((number) => numbers.slice(0, number + 1).join(',')));
+  expect(reported).toEqual(numbers.map((number) => numbers.slice(0, number + 1).join(',')));
 });
 
 test.each([

@@ -25,9 +25,9 @@ const read = async (account: Account, agentId: string): Promise<string> =>
   mustBe(200, await account.call(agentId, 'read', { file_path: 'a.txt' })).content;
 
 test('files on an offline runner are removed when it reconnects, but not a new workspace of the same name', async () => {
-  await using house = openInstallation();
-  const events = house.at('events');
-  const server = await house.start(['--events', events]);
+  await using ownInstallation = openInstallation();
+  const events = ownInstallation.at('events');
+  const server = await ownInstallation.start(['--events', events]);
   const account = await addAccount(server, 'owner');
   await using far = await addRemote(account);
   const other = await agentOn(account, { runner: 'far' });
@@ -38,13 +38,13 @@ test('files on an offline runner are removed when it reconnects, but not a new w
   await untilRunner(account, 'far', 'offline');
   mustBe(200, await account.send('DELETE', `/v1/agents/${far.agentId}`));
   mustBe(200, await account.send('DELETE', `/v1/workspaces/${far.workspaceId}`));
-  const told = { account: account.accountId, workspace: far.workspaceId, runner: 'far' };
-  expect(eventsIn(events, 'left')).toMatchObject([{ ...told, until: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+  const reported = { account: account.accountId, workspace: far.workspaceId, runner: 'far' };
+  expect(eventsIn(events, 'left')).toMatchObject([{ ...reported, until: expect.stringMatching(/^\d{4}-.*Z$/) }]);
   // One that has files there gets the name, and so does one that is made there after it.
   mustBe(200, await account.send('PATCH', `/v1/workspaces/${other.workspaceId}`, { name }));
 
   far.runner.restart();
-  await vi.waitFor(() => expect(eventsIn(events, 'gone')).toEqual([told]));
+  await vi.waitFor(() => expect(eventsIn(events, 'gone')).toEqual([reported]));
   expect(madeOn(far.runner)).toHaveLength(1);
   expect(await read(account, other.agentId)).toBe('new\n');
   mustBe(200, await account.send('PATCH', `/v1/workspaces/${other.workspaceId}`, { name: 'another' }));
@@ -58,13 +58,13 @@ test('files on an offline runner are removed when it reconnects, but not a new w
   far.runner.restart();
   await untilRunner(account, 'far');
   expect([await read(account, other.agentId), await read(account, again)]).toEqual(['new\n', 'anew\n']);
-  expect(eventsIn(events, 'gone')).toEqual([told]);
+  expect(eventsIn(events, 'gone')).toEqual([reported]);
 });
 
 test('a pending removal survives the death of the server', async () => {
-  await using house = openInstallation();
-  const events = house.at('events');
-  const server = await house.start(['--events', events]);
+  await using ownInstallation = openInstallation();
+  const events = ownInstallation.at('events');
+  const server = await ownInstallation.start(['--events', events]);
   const account = await addAccount(server, 'owner');
   await using between = await startFaultyCable(server.url);
   await using far = await addRemote(account, { url: between.url });
@@ -80,7 +80,7 @@ test('a pending removal survives the death of the server', async () => {
   await far.runner.stop('SIGKILL');
   expect(madeOn(far.runner)).toHaveLength(1);
 
-  const next = await house.start(['--events', events]);
+  const next = await ownInstallation.start(['--events', events]);
   between.aim(next.url);
   far.runner.restart();
   await untilRunner(moveTo(next, account), 'far');

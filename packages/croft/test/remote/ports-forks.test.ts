@@ -31,8 +31,8 @@ async function openOffer({ isReadOnly = false } = {}) {
     serveWorkspaces(runner, offer);
     const ask = asking(server);
     const request = { namespace: namespace('a'), workspace: 'w', name: 'w' };
-    const { place } = (await ask('workspace.open', request)) as { place: string };
-    return { server, runner, ask, place };
+    const { place: handle } = (await ask('workspace.open', request)) as { place: string };
+    return { server, runner, ask, place: handle };
   };
   const link = await connect();
   onTestFinished(async () => {
@@ -87,16 +87,16 @@ test('a server cannot fork to a path outside of the root, or over another fork',
 });
 
 test('a read-only runner makes, merges and removes no fork', async () => {
-  const { ask, place, request, workspaces } = await openOffer({ isReadOnly: true });
+  const { ask, place: handle, request, workspaces } = await openOffer({ isReadOnly: true });
   const refused = { code: 'E_READ_ONLY' };
   await expect(ask('forks.create', request('c'))).rejects.toMatchObject(refused);
-  await expect(ask('forks.merge', { place, fork: 'f', onConflict: 'theirs' })).rejects.toMatchObject(refused);
-  await expect(ask('forks.forget', { place, name: 'f' })).rejects.toMatchObject(refused);
+  await expect(ask('forks.merge', { place: handle, fork: 'f', onConflict: 'theirs' })).rejects.toMatchObject(refused);
+  await expect(ask('forks.forget', { place: handle, name: 'f' })).rejects.toMatchObject(refused);
   expect(workspaces()).toEqual([namespace('a')]);
 });
 
 test('a fork whose caller is gone is removed after it is made, and not during', async () => {
-  const { server, ask, made, request, place, fixture, workspaces } = await openOffer();
+  const { server, ask, made, request, place: handle, fixture, workspaces } = await openOffer();
   for (let file = 0; file < 500; file += 1) writeFileSync(`${made('a')}/${file}`, 'x');
   const taken = new AbortController();
   const making = server.call('forks.create', request('c'), { signal: taken.signal }).answer;
@@ -111,7 +111,7 @@ test('a fork whose caller is gone is removed after it is made, and not during', 
   const again = server.call('forks.create', { ...request('c') }, {}).answer;
   expect(await ask('workspace.remove', { namespace: namespace('c') })).toEqual({ removed: true });
   expect(await again).toMatchObject({ name: 'f' });
-  await ask('forks.forget', { place, name: 'f' });
+  await ask('forks.forget', { place: handle, name: 'f' });
   expect([...workspaces(), ...readdirSync(fixture.at('data/forks'))]).toEqual([namespace('a')]);
 });
 

@@ -15,32 +15,32 @@ const unknown = { code: 'E_NOT_FOUND' };
 async function openAsked() {
   const fixture = await openTestFixture();
   const ask = asking(fixture.server);
-  const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };
-  return { ...fixture, ask, place };
+  const { place: handle } = (await ask('workspace.open', workspaceRequest)) as { place: string };
+  return { ...fixture, ask, place: handle };
 }
 
 /** A sandbox that stays open until the link is closed. */
-async function openSandboxId(server: Awaited<ReturnType<typeof openAsked>>['server'], place: string): Promise<string> {
-  const call = server.call('sandbox.open', { place, ...wanted }, {});
-  const told = Promise.withResolvers<string>();
-  call.onMessage((message) => told.resolve((message as { sandbox: string }).sandbox));
-  call.answer.catch(told.reject);
-  return told.promise;
+async function openSandboxId(server: Awaited<ReturnType<typeof openAsked>>['server'], handle: string): Promise<string> {
+  const call = server.call('sandbox.open', { place: handle, ...wanted }, {});
+  const reported = Promise.withResolvers<string>();
+  call.onMessage((message) => reported.resolve((message as { sandbox: string }).sandbox));
+  call.answer.catch(reported.reject);
+  return reported.promise;
 }
 
 describe('a hostile server', () => {
   test.each(['../outside.txt', '/etc/hostname', 'a/../../outside.txt', '/workspace/../outside.txt'])(
     'cannot use a path outside: %s',
     async (path) => {
-      const { ask, place, directory, server } = await openAsked();
+      const { ask, place: handle, directory, server } = await openAsked();
       writeFileSync(`${directory}/../outside.txt`, 'secret');
       const outside = { code: 'E_SANDBOX_VIOLATION' };
       for (const method of ['stat', 'read', 'version', 'open'])
-        await expect(ask(`files.${method}`, { place, path }), method).rejects.toMatchObject(outside);
-      await expect(ask('files.list', { place, path, limit: 1 })).rejects.toMatchObject(outside);
-      await expect(ask('files.remove', { place, path, recursive: true })).rejects.toMatchObject(outside);
-      await expect(ask('files.rename', { place, from: path, to: 'in' })).rejects.toMatchObject(outside);
-      const write = server.call('files.write', { place, path, size: 1 }, {});
+        await expect(ask(`files.${method}`, { place: handle, path }), method).rejects.toMatchObject(outside);
+      await expect(ask('files.list', { place: handle, path, limit: 1 })).rejects.toMatchObject(outside);
+      await expect(ask('files.remove', { place: handle, path, recursive: true })).rejects.toMatchObject(outside);
+      await expect(ask('files.rename', { place: handle, from: path, to: 'in' })).rejects.toMatchObject(outside);
+      const write = server.call('files.write', { place: handle, path, size: 1 }, {});
       write.writable(1).end('x');
       await expect(write.answer).rejects.toMatchObject(outside);
       expect(readFileSync(`${directory}/../outside.txt`, 'utf8')).toBe('secret');
@@ -53,23 +53,25 @@ describe('a hostile server', () => {
   });
 
   test('cannot use a workspace, a file or a sandbox of another link', async () => {
-    const { offer, server, place, ask, at } = await openAsked();
+    const { offer, server, place: handle, ask, at } = await openAsked();
     writeFileSync(at('a.txt'), 'mine');
-    const sandbox = await openSandboxId(server, place);
-    const open = server.call('files.open', { place, path: 'a.txt' }, {});
-    const file = await new Promise((resolve) => open.onMessage((told) => resolve((told as { file: string }).file)));
+    const sandbox = await openSandboxId(server, handle);
+    const open = server.call('files.open', { place: handle, path: 'a.txt' }, {});
+    const file = await new Promise((resolve) =>
+      open.onMessage((reported) => resolve((reported as { file: string }).file)),
+    );
 
     const [other, runner] = connectPeers();
     serveWorkspaces(runner, offer);
     const askOther = asking(other);
     const { place: own } = (await askOther('workspace.open', workspaceRequest)) as { place: string };
-    expect(own).not.toBe(place);
+    expect(own).not.toBe(handle);
     const command = { argv: ['true'], hasInput: false, isMerged: false };
-    await expect(askOther('files.stat', { place, path: 'a.txt' })).rejects.toMatchObject(unknown);
+    await expect(askOther('files.stat', { place: handle, path: 'a.txt' })).rejects.toMatchObject(unknown);
     await expect(askOther('files.range', { file, start: 0 })).rejects.toMatchObject(unknown);
     await expect(askOther('sandbox.start', { sandbox, command })).rejects.toMatchObject(unknown);
-    await expect(askOther('sandbox.open', { place, ...wanted })).rejects.toMatchObject(unknown);
-    expect(await ask('files.stat', { place, path: 'a.txt' })).toMatchObject({ size: 4 });
+    await expect(askOther('sandbox.open', { place: handle, ...wanted })).rejects.toMatchObject(unknown);
+    expect(await ask('files.stat', { place: handle, path: 'a.txt' })).toMatchObject({ size: 4 });
     expect(await ask('sandbox.start', { sandbox, command })).toMatchObject({ end: { exit: { code: 0 } } });
     other.close('over');
   });
@@ -104,8 +106,8 @@ describe('a hostile server', () => {
     ['transactions.begin', { ...own, asBefore: [{ ...change, path: '/etc/passwd' }] }],
     ['transactions.begin', { ...own, asBefore: Array(201).fill(change) }],
   ])('cannot use %s with %j, which is refused before the disk is read', async (method, params) => {
-    const { ask, place, directory } = await openAsked();
-    await expect(ask(method, { place, ...params })).rejects.toMatchObject(invalid);
+    const { ask, place: handle, directory } = await openAsked();
+    await expect(ask(method, { place: handle, ...params })).rejects.toMatchObject(invalid);
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -113,21 +115,21 @@ describe('a hostile server', () => {
     ['fewer', 'ab', 3],
     ['more', 'abcd', 3],
   ])('%s bytes than it announced writes nothing', async (_what, body, size) => {
-    const { server, place, at } = await openAsked();
-    const call = server.call('files.write', { place, path: 'a.txt', size }, {});
+    const { server, place: handle, at } = await openAsked();
+    const call = server.call('files.write', { place: handle, path: 'a.txt', size }, {});
     call.writable(1).end(body);
     await expect(call.answer).rejects.toThrow();
     expect(existsSync(at('a.txt'))).toBe(false);
   });
 
   test('that breaks off a body, or announces a wrong size, changes nothing', async () => {
-    const { server, place, directory } = await openAsked();
-    const write = server.call('files.write', { place, path: 'a.txt', size: 6 }, {});
+    const { server, place: handle, directory } = await openAsked();
+    const write = server.call('files.write', { place: handle, path: 'a.txt', size: 6 }, {});
     write.writable(1).write('half');
     write.writable(1).destroy();
     await expect(write.answer).rejects.toMatchObject({ code: 'E_CANCELLED' });
 
-    const upload = server.call('files.upload', { place, path: 'b.txt', maxBytes: 100, waits: false }, {});
+    const upload = server.call('files.upload', { place: handle, path: 'b.txt', maxBytes: 100, waits: false }, {});
     upload.writable(1).end('half');
     upload.sendMessage({ order: 'sent', size: 8 });
     await expect(upload.answer).rejects.toMatchObject({ code: 'E_CANCELLED' });
@@ -142,22 +144,26 @@ describe('a hostile server', () => {
     const open = async () => ({ ...offered, access: 'read-only' as const });
     serveWorkspaces(runner, { open, remove: fixture.offer.remove });
     const ask = asking(server);
-    const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };
+    const { place: handle } = (await ask('workspace.open', workspaceRequest)) as { place: string };
     const refused = { code: 'E_READ_ONLY' };
-    await expect(ask('files.write', { place, path: 'a', size: 0 })).rejects.toMatchObject(refused);
-    await expect(ask('files.upload', { place, path: 'a', maxBytes: 9, waits: false })).rejects.toMatchObject(refused);
-    await expect(ask('files.remove', { place, path: 'dir', recursive: true })).rejects.toMatchObject(refused);
-    await expect(ask('files.rename', { place, from: 'dir', to: 'b' })).rejects.toMatchObject(refused);
-    await expect(ask('sandbox.open', { place, ...wanted })).rejects.toMatchObject(refused);
-    await expect(ask('history.take-back', { place, changes: [change] })).rejects.toMatchObject(refused);
-    await expect(ask('transactions.begin', { place, ...own, asBefore: [change] })).rejects.toMatchObject(refused);
+    await expect(ask('files.write', { place: handle, path: 'a', size: 0 })).rejects.toMatchObject(refused);
+    await expect(ask('files.upload', { place: handle, path: 'a', maxBytes: 9, waits: false })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(ask('files.remove', { place: handle, path: 'dir', recursive: true })).rejects.toMatchObject(refused);
+    await expect(ask('files.rename', { place: handle, from: 'dir', to: 'b' })).rejects.toMatchObject(refused);
+    await expect(ask('sandbox.open', { place: handle, ...wanted })).rejects.toMatchObject(refused);
+    await expect(ask('history.take-back', { place: handle, changes: [change] })).rejects.toMatchObject(refused);
+    await expect(ask('transactions.begin', { place: handle, ...own, asBefore: [change] })).rejects.toMatchObject(
+      refused,
+    );
     expect(readdirSync(directory)).toEqual(['dir']);
     server.close('over');
   });
 
   test('fails only its own call with an invalid message', async () => {
-    const { server, place, ask } = await openAsked();
-    const sandbox = await openSandboxId(server, place);
+    const { server, place: handle, ask } = await openAsked();
+    const sandbox = await openSandboxId(server, handle);
     const command = { argv: ['sleep', '1000'], hasInput: false, isMerged: false };
     const call = server.call('sandbox.start', { sandbox, command }, {});
     call.sendMessage({ type: 'signal', name: 'rm -rf' });

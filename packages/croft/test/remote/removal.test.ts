@@ -100,12 +100,14 @@ test('the record is removed although a machine refuses, is offline or is older, 
     `the files of workspace ${remote.workspaceId} are still on the runner far`,
   );
 
-  await using looks = await addRemote(account, { name: 'looks', args: ['--readonly'] });
-  mustBe(200, await account.call(looks.agentId, 'glob', { pattern: '*' }));
-  writeFileSync(join(filesOf(looks.runner), 'b.txt'), 'as it was\n');
-  await removeBoth(account, looks);
-  expect(leftOf(looks.workspaceId)).toMatchObject([{ runner: 'looks', reason: expect.stringContaining('--readonly') }]);
-  expect(listed(filesOf(looks.runner))).toEqual(['b.txt']);
+  await using readOnly = await addRemote(account, { name: 'looks', args: ['--readonly'] });
+  mustBe(200, await account.call(readOnly.agentId, 'glob', { pattern: '*' }));
+  writeFileSync(join(filesOf(readOnly.runner), 'b.txt'), 'as it was\n');
+  await removeBoth(account, readOnly);
+  expect(leftOf(readOnly.workspaceId)).toMatchObject([
+    { runner: 'looks', reason: expect.stringContaining('--readonly') },
+  ]);
+  expect(listed(filesOf(readOnly.runner))).toEqual(['b.txt']);
 
   const token = await newToken(account, 'old');
   startDialling(platform.url, { token: () => token });
@@ -174,9 +176,9 @@ test('a server cannot remove more than was made on the runner', async () => {
 
   // What was open of it is so no more, and cannot come to mean another.
   const request = { namespace: namespace('d'), workspace: 'w', name: 'w' };
-  const { place } = (await ask('workspace.open', request)) as { place: string };
+  const { place: handle } = (await ask('workspace.open', request)) as { place: string };
   expect(await ask('workspace.remove', { namespace: namespace('d') })).toEqual({ removed: true });
   expect(existsSync(made('d'))).toBe(false);
-  await expect(ask('files.list', { place, path: '', limit: 1 })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  await expect(ask('files.list', { place: handle, path: '', limit: 1 })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(listed(fixture.at('root/workspaces'))).toEqual([namespace('a'), namespace('b')]);
 });

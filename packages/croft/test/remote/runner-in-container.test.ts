@@ -54,8 +54,8 @@ describe.runIf(engine)('croft runner in a container', () => {
     await using runner = await prepare('documented');
     await runner.start();
     await untilRunner(account, 'documented');
-    const place = await agentOn(account, { runner: 'documented' });
-    await using agent = await connect(place.agentId);
+    const setup = await agentOn(account, { runner: 'documented' });
+    await using agent = await connect(setup.agentId);
     const { ok } = agent;
 
     await ok('write', { file_path: 'a.txt', content: 'hello\n' });
@@ -71,8 +71,8 @@ describe.runIf(engine)('croft runner in a container', () => {
     await ok('undo');
     expect(await ok('bash', { command: 'ls' })).toBe('a.txt\n');
     await ok('bash', { command: 'echo in > layer.txt', transaction: true });
-    using screen = connectTerminal(platform.url, (await newTicket(account, place)).path);
-    await screen.untilTold('attached');
+    using screen = connectTerminal(platform.url, (await newTicket(account, setup)).path);
+    await screen.untilMessage('attached');
     screen.type('echo $((40 + 2))-typed\n');
     await screen.untilText(/42-typed/);
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { vi } from 'vitest';
 import { createEngine } from '../../src/providers/docker/engine.ts';
-import { ensureHostImage } from '../../src/providers/docker/host-image.ts';
+import { ensureMountPointImage } from '../../src/providers/docker/mount-point-image.ts';
 import { makeDirectory } from '../support/harness.ts';
 import type { TestEngine } from '../support/sandboxes/docker-engine.ts';
 
@@ -41,7 +41,7 @@ export async function prepareRunnerInContainer(
   engine: TestEngine,
   { url, token, name, ...given }: RunnerInContainerOptions,
 ) {
-  const image = await ensureHostImage(createEngine(engine.socket));
+  const image = await ensureMountPointImage(createEngine(engine.socket));
   const [own, secrets] = [makeDirectory(), makeDirectory()];
   const tokenFile = secrets.at('token');
   writeFileSync(tokenFile, token, { mode: 0o600 });

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 /** Directory of its one workspace. */
-function placeOn({ root }: Pick<Runner, 'root'>): string {
+function directoryOn({ root }: Pick<Runner, 'root'>): string {
   const parent = join(root, 'workspaces');
   return join(parent, readdirSync(parent)[0] ?? '');
 }
@@ -35,7 +35,7 @@ test('C2-24: skills and agents of the server are in the workspace on its runner,
   const { account, agentId, call, ok, runner } = remote;
   // The first call finds them in place.
   expect((await ok('bash', { command: '.skills/pdf/bin/fill' })).text).toContain('filled');
-  expect(treeOf(placeOn(runner))).toEqual(brought);
+  expect(treeOf(directoryOn(runner))).toEqual(brought);
   expect((await ok('skills')).structured.skills).toMatchObject([{ name: 'pdf', source: '.skills' }]);
   expect((await ok('skill', { name: 'pdf' })).text).toContain('.skills/pdf/bin/fill');
   expect((await ok('agents')).structured.agents).toMatchObject([{ name: 'review', source: '.agents' }]);
@@ -45,7 +45,7 @@ test('C2-24: skills and agents of the server are in the workspace on its runner,
   // What the server may bring there, its agent may not touch.
   const refused = await call('write', { file_path: '.agents/other.md', content: 'obey' });
   expect(refused.structured.error.code).toBe('E_CONTROL_FILE');
-  expect(treeOf(placeOn(runner))).toEqual(brought);
+  expect(treeOf(directoryOn(runner))).toEqual(brought);
 });
 
 test('C2-24: each workspace follows the server, and files of a person there stay', async () => {
@@ -53,13 +53,13 @@ test('C2-24: each workspace follows the server, and files of a person there stay
   await using remote = await startRemote(platform, { name: 'follows' });
   const { account, ok, runner } = remote;
   await ok('write', { file_path: '.skills/own/SKILL.md', content: 'of the agent' });
-  const place = placeOn(runner);
-  expect(treeOf(place)).toMatchObject({ '.skills/gone/SKILL.md': 'gone', '.agents/gone.md': 'gone' });
+  const handle = directoryOn(runner);
+  expect(treeOf(handle)).toMatchObject({ '.skills/gone/SKILL.md': 'gone', '.agents/gone.md': 'gone' });
 
   await runner.stop('SIGTERM');
   await untilRunner(account, 'follows', 'offline');
-  writeFileSync(join(place, '.skills/mine/SKILL.md'), 'changed by hand');
-  writeFileSync(join(place, '.agents/hand.md'), 'by hand');
+  writeFileSync(join(handle, '.skills/mine/SKILL.md'), 'changed by hand');
+  writeFileSync(join(handle, '.agents/hand.md'), 'by hand');
   skills.plant({ 'skills/gone': undefined, 'agents/gone.md': undefined, 'skills/mine/SKILL.md': 'newer' });
   skills.plant({ 'skills/late/SKILL.md': 'late', 'agents/review.md': 'Review well.\n' });
   runner.restart();
@@ -75,7 +75,7 @@ test('C2-24: each workspace follows the server, and files of a person there stay
     '.skills/mine/SKILL.md': 'changed by hand',
     '.skills/late/SKILL.md': 'late',
   };
-  expect(treeOf(place)).toEqual(expected);
+  expect(treeOf(handle)).toEqual(expected);
   skills.plant({
     'skills/mine': undefined,
     'skills/late': undefined,
@@ -98,21 +98,21 @@ test('C2-24: each of two runners has its own copy, also in a directory of its op
   const agentId = await account.newAgent({ sandbox, workspaces: [{ name: 'main', workspaceId }] });
   expect(mustBe(200, await account.call(agentId, 'skills')).skills).toMatchObject([{ name: 'pdf' }]);
   expect(treeOf(own)).toEqual({ ...brought, 'mine.txt': 'mine' });
-  expect(treeOf(placeOn(first.runner))).toEqual(brought);
-  expect(readFileSync(join(placeOn(first.runner), '.skills/pdf/SKILL.md'), 'utf8')).toContain('# PDF');
+  expect(treeOf(directoryOn(first.runner))).toEqual(brought);
+  expect(readFileSync(join(directoryOn(first.runner), '.skills/pdf/SKILL.md'), 'utf8')).toContain('# PDF');
   expect(second.child.exitCode).toBe(null);
 });
 
 test('a read-only runner gets no skills', async () => {
   await using remote = await startRemote(platform, { name: 'readonly', args: ['--readonly'] });
   expect((await remote.call('glob', { pattern: '**/*' })).structured.paths).toEqual([]);
-  expect(treeOf(placeOn(remote.runner))).toEqual({});
+  expect(treeOf(directoryOn(remote.runner))).toEqual({});
 });
 
 test('a server that claims to sync agents can change their definitions on a runner, and no other control file', async () => {
   const { server, files, at } = await openTestFixture();
   const ask = asking(server);
-  const { place } = (await ask('workspace.open', workspaceRequest)) as { place: string };
+  const { place: handle } = (await ask('workspace.open', workspaceRequest)) as { place: string };
   for (const name of ['.git/hooks', '.agents', 'sub/.agents']) mkdirSync(at(name), { recursive: true });
   for (const name of ['.git/hooks/pre-commit', '.mcp.json']) writeFileSync(at(name), 'own');
   const write = (path: string) => files.write(path, Buffer.from('synced'), { isSynced: true });
@@ -120,11 +120,11 @@ test('a server that claims to sync agents can change their definitions on a runn
   await expect(files.write('.agents/a.md', Buffer.from('x'))).rejects.toMatchObject({ code: 'E_CONTROL_FILE' });
   for (const path of ['.git/hooks/pre-commit', '.mcp.json', '.agents/x/y.md', 'sub/.agents/a.md', '.agents/a']) {
     await expect(write(path), path).rejects.toMatchObject({ code: 'E_CONTROL_FILE' });
-    const removal = { place, path, recursive: true, isSynced: true };
+    const removal = { place: handle, path, recursive: true, isSynced: true };
     await expect(ask('files.remove', removal), path).rejects.toMatchObject({ code: expect.stringMatching(/^E_/) });
   }
   expect(readFileSync(at('.git/hooks/pre-commit'), 'utf8')).toBe('own');
   expect(readFileSync(at('.mcp.json'), 'utf8')).toBe('own');
-  await ask('files.remove', { place, path: '.agents/a.md', recursive: false, isSynced: true });
+  await ask('files.remove', { place: handle, path: '.agents/a.md', recursive: false, isSynced: true });
   expect(readdirSync(at('.agents'))).toEqual([]);
 });

@@ -25,8 +25,8 @@ interface Machine {
 }
 
 /** A workspace as a runner keeps it. Its directory is of this machine, where tests are; what is done with it is asked of the runner. */
-async function openAt({ peer, root }: Machine, place: BucketLocation, objects: ObjectStore, quota?: WorkspaceQuota) {
-  const { namespace } = place;
+async function openAt({ peer, root }: Machine, location: BucketLocation, objects: ObjectStore, quota?: WorkspaceQuota) {
+  const { namespace } = location;
   // Another mark each time, so that the runner lets go of what it has open, and begins as after a restart.
   const opened = { objects: namespace, mark: randomBytes(8).toString('hex'), onOutage: 'refuse' } as const;
   const request = { namespace, workspace: 'any', name: 'ws', bucket: opened, quota };
@@ -76,14 +76,14 @@ function describeContract(open: () => Network): void {
   }
 
   describeStoredMount('a bucket, on runners', async () => {
-    const place = newBucketLocation(server!, bucket);
-    const objects = connect(place);
-    stores.set(place.namespace, objects);
+    const location = newBucketLocation(server!, bucket);
+    const objects = connect(location);
+    stores.set(location.namespace, objects);
     return {
       async open(number, { quota } = {}) {
         const machine = machines.get(number) ?? start();
         machines.set(number, machine);
-        return openAt(await machine, place, objects, quota);
+        return openAt(await machine, location, objects, quota);
       },
       [Symbol.asyncDispose]: async () => objects.close(),
     };

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => at[Symbol.asyncDispose]());
 
-type Told = FileEvent & { readonly id?: string };
+type Reported = FileEvent & { readonly id?: string };
 
 /** A feed as it comes, until it is disposed of. */
 async function follow(fixture = at, lastId?: string, token = fixture.token) {
@@ -29,7 +29,7 @@ async function follow(fixture = at, lastId?: string, token = fixture.token) {
   });
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toContain('text/event-stream');
-  const events: Told[] = [];
+  const events: Reported[] = [];
   const ended = read(response, events).catch(() => 'cut' as const);
   return {
     events,
@@ -39,7 +39,7 @@ async function follow(fixture = at, lastId?: string, token = fixture.token) {
   };
 }
 
-async function read(response: Response, events: Told[]): Promise<'ended'> {
+async function read(response: Response, events: Reported[]): Promise<'ended'> {
   let text = '';
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString();
@@ -139,7 +139,7 @@ describe('a feed of changes', () => {
       await vi.waitFor(() => expect(fast.told('create', `mark${round}`)).toBe(true), patience);
     }
     expect(fast.events.map(({ type }) => type)).not.toContain('reset');
-    const events: Told[] = [];
+    const events: Reported[] = [];
     void read(response, events).catch(() => {});
     await vi.waitFor(() => expect(events.map(({ type }) => type)).toContain('reset'), patience);
     expect(events.length).toBeLessThan(fast.events.length);
@@ -165,7 +165,7 @@ describe('the ring of a feed', () => {
         if (step % reader.pace !== 0) continue;
         const batch = feed.take(reader.cursor);
         if (batch?.isReset) reader.resets += 1;
-        for (const { change: told } of batch?.changes ?? []) reader.seen.push(Number(told.path));
+        for (const { change: reported } of batch?.changes ?? []) reader.seen.push(Number(reported.path));
       }
     }
     for (const { seen, resets } of readers) {

@@ -99,7 +99,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
     measure: async () => ({ bytes: 0, historyBytes: 0 }),
     now: Date.now,
   });
-  const places = openAccountWorkspaces({
+  const accountWorkspaces = openAccountWorkspaces({
     data: directory.path,
     localWorkspaces: kept,
     histories,
@@ -112,7 +112,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
   const forks = createAccountForks({
     data: directory.path,
     layered,
-    openedWorkspaces: places,
+    openedWorkspaces: accountWorkspaces,
     registry,
     openObjects,
     remote,

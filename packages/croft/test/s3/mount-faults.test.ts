@@ -19,7 +19,7 @@ const patience = { timeout: 30_000, interval: 100 };
 
 describe.skipIf(!server)('a bucket that fails', () => {
   let proxy: FaultyProxy;
-  let place: BucketLocation;
+  let location: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
   let opened: S3Mount[];
@@ -27,7 +27,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     proxy = await startFaultyProxy(server!.endpoint);
     const straight = newBucketLocation(server!, bucket);
     tool = asOtherTool(straight);
-    place = { ...straight, endpoint: proxy.url };
+    location = { ...straight, endpoint: proxy.url };
     data = makeData();
     opened = [];
   });
@@ -38,7 +38,7 @@ describe.skipIf(!server)('a bucket that fails', () => {
     data[Symbol.dispose]();
   });
   async function open(options: Partial<Parameters<typeof openMount>[0]> = {}): Promise<S3Mount> {
-    const mount = await openMount({ data: data.path, place, ...options });
+    const mount = await openMount({ data: data.path, bucketLocation: location, ...options });
     opened.push(mount);
     return mount;
   }
@@ -190,8 +190,8 @@ const gateway = await startS3Gateway();
 describe.skipIf(!gateway)('a gateway that is killed', () => {
   test('in the middle of commits: every acknowledged change is there', { timeout: 120_000 }, async () => {
     using data = makeData();
-    const place = newBucketLocation(gateway!, await gateway!.bucket('killed'));
-    const mount = await openMount({ data: data.path, place });
+    const location = newBucketLocation(gateway!, await gateway!.bucket('killed'));
+    const mount = await openMount({ data: data.path, bucketLocation: location });
     const acknowledged = new Map<string, string>();
     const kills = Promise.withResolvers<void>();
     for (let round = 0; round < 12; round++) {
@@ -208,7 +208,7 @@ describe.skipIf(!gateway)('a gateway that is killed', () => {
       if (killing) await gateway!.restart();
     }
     await vi.waitFor(() => mount.commit(signal), patience);
-    const tool = asOtherTool(place);
+    const tool = asOtherTool(location);
     const there = await tool.all();
     for (const [name, text] of acknowledged)
       expect(Number(there[name]?.split(' in ')[1])).toBeGreaterThanOrEqual(Number(text.split(' in ')[1]));

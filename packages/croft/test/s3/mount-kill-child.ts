@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import type { ObjectStore } from '../../src/core/storage/object-store.ts';
 import { type BucketLocation, connect, openMount } from '../support/s3/mount-fixture.ts';
 
-const { place, data, other, at, phase } = JSON.parse(process.argv[2] ?? '{}') as {
-  place: BucketLocation;
+const { location, data, other, at, phase } = JSON.parse(process.argv[2] ?? '{}') as {
+  location: BucketLocation;
   data: string;
   /** Data directory of another server that changes the same files. */
   other: string;
@@ -28,7 +28,7 @@ async function counted<T>(work: Promise<T>): Promise<T> {
   return result;
 }
 
-const real = connect(place);
+const real = connect(location);
 const objects: ObjectStore = {
   ...real,
   get: (...args) => counted(real.get(...args)),
@@ -37,7 +37,10 @@ const objects: ObjectStore = {
   remove: (...args) => counted(real.remove(...args)),
 };
 
-const [ours, theirs] = [await openMount({ data, place, objects }), await openMount({ data: other, place })];
+const [ours, theirs] = [
+  await openMount({ data, bucketLocation: location, objects }),
+  await openMount({ data: other, bucketLocation: location }),
+];
 if (phase === 'open') end();
 const put = (mount: typeof ours, path: string, text: string) => {
   mkdirSync(join(mount.directory, path, '..'), { recursive: true });

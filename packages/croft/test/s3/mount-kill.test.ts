@@ -41,15 +41,15 @@ describe.skipIf(!server)('kill -9 after every single request', () => {
   }, async () => {
     const steps = await forEachStep(async (at) => {
       using data = makeData();
-      const place = newBucketLocation(server!, bucket);
-      const tool = asOtherTool(place);
+      const location = newBucketLocation(server!, bucket);
+      const tool = asOtherTool(location);
       const other = join(data.path, 'other');
-      const { isKilled } = await runChild({ place, data: data.path, other, at, phase: 'commit' });
+      const { isKilled } = await runChild({ location, data: data.path, other, at, phase: 'commit' });
       for (const [key, text] of Object.entries(await tool.all())) {
         const { 'croft-hash': hash, 'croft-kind': kind } = await tool.metadata(key);
         if (kind === 'file') expect(`${at} ${key} ${sha256(text)}`).toBe(`${at} ${key} ${hash}`);
       }
-      const ours = await openMount({ data: data.path, place });
+      const ours = await openMount({ data: data.path, bucketLocation: location });
       // The next call reports the conflicts, whoever calls.
       await ours.commit(signal).catch((thrown) => expect(thrown.code).toBe('E_CONFLICT'));
       const here = filesIn(ours.directory);
@@ -59,7 +59,7 @@ describe.skipIf(!server)('kill -9 after every single request', () => {
         ...{ both: 'theirs', [kept]: 'new both', revived: 'theirs' },
       });
       expect(await tool.all(), `step ${at}`).toEqual(here);
-      const theirs = await openMount({ data: other, place });
+      const theirs = await openMount({ data: other, bucketLocation: location });
       await theirs.refresh(signal);
       expect(filesIn(theirs.directory)).toEqual(here);
       await ours.close();
@@ -73,12 +73,12 @@ describe.skipIf(!server)('kill -9 after every single request', () => {
   test.for(['open', 'refresh'] as const)('of %s', { timeout: 600_000 }, async (phase) => {
     const steps = await forEachStep(async (at) => {
       using data = makeData();
-      const place = newBucketLocation(server!, bucket);
-      const tool = asOtherTool(place);
+      const location = newBucketLocation(server!, bucket);
+      const tool = asOtherTool(location);
       for (const name of ['a', 'b/c', 'w']) await tool.write(name, name);
       const other = join(data.path, 'other');
-      const { isKilled } = await runChild({ place, data: data.path, other, at, phase });
-      const ours = await openMount({ data: data.path, place });
+      const { isKilled } = await runChild({ location, data: data.path, other, at, phase });
+      const ours = await openMount({ data: data.path, bucketLocation: location });
       await ours.commit(signal).catch((thrown) => expect(thrown.code).toBe('E_CONFLICT'));
       expect(filesIn(ours.directory), `step ${at}`).toEqual(await tool.all());
       expect(await tool.all()).toMatchObject({ a: 'a', 'b/c': 'b/c', w: 'w' });

@@ -17,14 +17,14 @@ const bucket = (await server?.bucket('others')) ?? '';
 const signal = new AbortController().signal;
 
 describe.skipIf(!server)('a bucket that other tools use too', () => {
-  let place: BucketLocation;
+  let location: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
   let opened: S3Mount[];
   beforeEach(() => {
-    place = newBucketLocation(server!, bucket);
+    location = newBucketLocation(server!, bucket);
     data = makeData();
-    tool = asOtherTool(place);
+    tool = asOtherTool(location);
     opened = [];
   });
   afterEach(async () => {
@@ -33,7 +33,7 @@ describe.skipIf(!server)('a bucket that other tools use too', () => {
     data[Symbol.dispose]();
   });
   async function open(options: Partial<Parameters<typeof openMount>[0]> = {}): Promise<S3Mount> {
-    const mount = await openMount({ data: data.path, place, ...options });
+    const mount = await openMount({ data: data.path, bucketLocation: location, ...options });
     opened.push(mount);
     return mount;
   }
@@ -129,7 +129,7 @@ describe.skipIf(!server)('a bucket that other tools use too', () => {
   });
 
   test('a service without conditional writes is opened by one server only', async () => {
-    const objects = connect(place);
+    const objects = connect(location);
     const careless = { ...objects, probe: async () => ({ isConditional: false, reason: 'it ignored If-Match' }) };
     await expect(open({ objects: careless })).rejects.toThrow(/conditional writes \(it ignored If-Match\)/);
     await tool.write('f', 'x');
@@ -160,8 +160,8 @@ describe.skipIf(!server)('a bucket that other tools use too', () => {
   });
 
   test('a tombstone of a dead server does not block a path for ever', { timeout: 60_000 }, async () => {
-    const objects = connect(place);
-    const key = `${place.namespace}/f`;
+    const objects = connect(location);
+    const key = `${location.namespace}/f`;
     const body = Buffer.from('croft: deleted\n');
     const metadata = { 'croft-kind': 'deleted', 'croft-write': 'somebody-who-died' };
     await objects.put(key, { size: body.length, open: () => body }, { metadata });

@@ -17,16 +17,16 @@ const bucket = (await server?.bucket('restart')) ?? '';
 const signal = new AbortController().signal;
 
 describe.skipIf(!server)('after a crash of the machine', () => {
-  let place: BucketLocation;
+  let location: BucketLocation;
   let data: ReturnType<typeof makeData>;
   let tool: ReturnType<typeof asOtherTool>;
   let mount: S3Mount;
   const at = (path: string) => join(mount.directory, path);
   beforeEach(async () => {
-    place = newBucketLocation(server!, bucket);
+    location = newBucketLocation(server!, bucket);
     data = makeData();
-    tool = asOtherTool(place);
-    mount = await openMount({ data: data.path, place });
+    tool = asOtherTool(location);
+    mount = await openMount({ data: data.path, bucketLocation: location });
     for (const name of ['torn', 'missing', 'whole']) writeFileSync(at(name), `good ${name}`);
     await mount.commit(signal);
   });
@@ -39,10 +39,10 @@ describe.skipIf(!server)('after a crash of the machine', () => {
   /** Simulates another boot of the machine. */
   async function reopen(): Promise<void> {
     await mount.close();
-    const manifest = openMountManifest(join(data.path, 'mounts', place.namespace, 'manifest.db'));
+    const manifest = openMountManifest(join(data.path, 'mounts', location.namespace, 'manifest.db'));
     manifest.setState({ bootId: 'the one before' });
     manifest.close();
-    mount = await openMount({ data: data.path, place });
+    mount = await openMount({ data: data.path, bucketLocation: location });
   }
 
   test('files torn or lost by a power cut never replace those in the bucket', async () => {
@@ -65,11 +65,11 @@ describe.skipIf(!server)('after a crash of the machine', () => {
     rmSync(at('missing'));
     expect((await mount.commit(signal)).committed.toSorted()).toEqual(['missing', 'torn']);
     await mount.close();
-    mount = await openMount({ data: data.path, place });
+    mount = await openMount({ data: data.path, bucketLocation: location });
     await mount.history.collectGarbage([]);
     await tool.write('from-outside', 'x');
     await mount.close();
-    mount = await openMount({ data: data.path, place });
+    mount = await openMount({ data: data.path, bucketLocation: location });
     expect(existsSync(at('from-outside'))).toBe(true);
     expect((await mount.commit(signal)).committed).toEqual([]);
     expect(await tool.all()).toEqual({ torn: 'changed', whole: 'good whole', 'from-outside': 'x' });
@@ -78,7 +78,7 @@ describe.skipIf(!server)('after a crash of the machine', () => {
   test('a lost working copy is downloaded again', async () => {
     await mount.close();
     rmSync(mount.directory, { recursive: true });
-    mount = await openMount({ data: data.path, place });
+    mount = await openMount({ data: data.path, bucketLocation: location });
     expect(readdirSync(at('')).toSorted()).toEqual(['missing', 'torn', 'whole']);
     expect(Object.keys(await tool.all()).toSorted()).toEqual(['missing', 'torn', 'whole']);
   });

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { type BucketLocation, openMount } from '../support/s3/mount-fixture.ts';
 
-const { place, data, name, forMs } = JSON.parse(process.argv[2] ?? '{}') as {
-  place: BucketLocation;
+const { location, data, name, forMs } = JSON.parse(process.argv[2] ?? '{}') as {
+  location: BucketLocation;
   data: string;
   name: string;
   forMs: number;
 };
 const signal = new AbortController().signal;
-const mount = await openMount({ data, place });
+const mount = await openMount({ data, bucketLocation: location });
 const at = (path: string) => join(mount.directory, path);
 const tell = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(Math.random() * items.length)];

@@ -21,12 +21,17 @@ interface Edit {
   readonly had?: string;
 }
 
-interface Told {
+interface Reported {
   readonly edits: readonly Edit[];
   readonly conflicts: readonly { path: string; kept: string; reason: string }[];
 }
 
-function runChild(settings: { place: BucketLocation; data: string; name: string; forMs: number }): Promise<Told[]> {
+function runChild(settings: {
+  location: BucketLocation;
+  data: string;
+  name: string;
+  forMs: number;
+}): Promise<Reported[]> {
   const script = join(import.meta.dirname, 'mount-soak-child.ts');
   const options = { maxBuffer: 1 << 28 };
   return new Promise((resolve, reject) => {
@@ -48,17 +53,22 @@ describe.skipIf(!server)('two servers that edit one workspace', () => {
     timeout: seconds * 1000 + 120_000,
   }, async () => {
     using data = makeData();
-    const place = newBucketLocation(server!, bucket);
-    const servers = ['a', 'b'].map((name) => ({ name, place, data: join(data.path, name), forMs: seconds * 1000 }));
-    const told = (await Promise.all(servers.map(runChild))).flat();
-    const tool = asOtherTool(place);
+    const location = newBucketLocation(server!, bucket);
+    const servers = ['a', 'b'].map((name) => ({
+      name,
+      location,
+      data: join(data.path, name),
+      forMs: seconds * 1000,
+    }));
+    const reported = (await Promise.all(servers.map(runChild))).flat();
+    const tool = asOtherTool(location);
     const there = await tool.all();
-    const [edits, conflicts] = [told.flatMap(({ edits }) => edits), told.flatMap(({ conflicts }) => conflicts)];
+    const [edits, conflicts] = [reported.flatMap(({ edits }) => edits), reported.flatMap(({ conflicts }) => conflicts)];
     expect(edits.length).toBeGreaterThan(20);
     // A token is wherever it can be read: at its path, or in what was kept beside it.
     const everything = Object.values(there).join('\n').split('\n');
     // What was removed while somebody changed it came back.
-    const removals = told.flatMap(({ edits: own, conflicts: clashes }) =>
+    const removals = reported.flatMap(({ edits: own, conflicts: clashes }) =>
       own.filter(({ path }) => !clashes.some((clash) => clash.path === path)),
     );
     const taken = new Set(removals.flatMap(({ had }) => had?.split('\n') ?? []));
@@ -66,7 +76,7 @@ describe.skipIf(!server)('two servers that edit one workspace', () => {
     const lost = edits.flatMap(({ token }) => token ?? []).filter((token) => !left.has(token) && !taken.has(token));
     expect(lost).toEqual([]);
     // A writer without a reported conflict finds its content in the file itself.
-    for (const { edits: own, conflicts: clashes } of told) {
+    for (const { edits: own, conflicts: clashes } of reported) {
       const disputed = new Set(clashes.map(({ path }) => path));
       for (const { did, path, token = '' } of own.filter(
         ({ path }) => path.startsWith('shared/') && !disputed.has(path),
@@ -76,10 +86,10 @@ describe.skipIf(!server)('two servers that edit one workspace', () => {
           `${did} ${path}`,
         ).toEqual([token]);
     }
-    const third = await openMount({ data: join(data.path, 'third'), place });
+    const third = await openMount({ data: join(data.path, 'third'), bucketLocation: location });
     expect(Object.keys(there).some((key) => there[key]?.startsWith('croft: deleted'))).toBe(false);
     await third.close();
-    console.info(`${told.length} commits, ${edits.length} edits, ${conflicts.length} conflicts`);
+    console.info(`${reported.length} commits, ${edits.length} edits, ${conflicts.length} conflicts`);
     tool.close();
   });
 });

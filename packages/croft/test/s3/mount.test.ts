@@ -8,13 +8,13 @@ const bucket = (await server?.bucket('mount')) ?? '';
 
 describe.skipIf(!server)('on a real service', () => {
   describeStoredMount('S3', async () => {
-    const place = newBucketLocation(server!, bucket);
+    const location = newBucketLocation(server!, bucket);
     const servers = new Map<number, ReturnType<typeof makeData>>();
     return {
       async open(server, options = {}) {
         const data = servers.get(server) ?? makeData();
         servers.set(server, data);
-        return openMount({ data: data.path, place, ...options });
+        return openMount({ data: data.path, bucketLocation: location, ...options });
       },
       async [Symbol.asyncDispose]() {
         for (const data of servers.values()) data[Symbol.dispose]();

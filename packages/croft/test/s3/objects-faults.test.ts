@@ -223,30 +223,30 @@ test('a killed server has every acknowledged object when it is back', async ({ s
   const settings = { ...gateway, bucket, prefix: `k-${randomBytes(6).toString('hex')}`, credentials: gateway };
   const store = createObjectStore({ ...settings, allowPrivate: true, retries: { attempts: 3, firstPauseMs: 10 } });
   onTestFinished(() => store.close());
-  const told = new Map<string, string>();
+  const reports = new Map<string, string>();
   let [isOver, failures] = [false, 0];
   const write = async (writer: number) => {
     for (let round = 0; !isOver; round += 1) {
       const [key, text] = [`${writer}/${round}`, `${writer} ${round}`];
       const put = await store.put(key, sendable(text), { expect: 'absent' }).catch(() => undefined);
       if (put === undefined) failures += 1;
-      else if (put !== 'refused') told.set(key, text);
+      else if (put !== 'refused') reports.set(key, text);
     }
   };
   const writers = [write(0), write(1), write(2), write(3)];
   for (let round = 0; round < 3; round += 1) {
-    const [had, failed] = [told.size, failures];
-    await vi.waitFor(() => expect(told.size).toBeGreaterThan(had + 20), { timeout: 60_000 });
+    const [had, failed] = [reports.size, failures];
+    await vi.waitFor(() => expect(reports.size).toBeGreaterThan(had + 20), { timeout: 60_000 });
     await gateway.kill();
     await vi.waitFor(() => expect(failures).toBeGreaterThan(failed), { timeout: 60_000 });
     await gateway.restart();
   }
   // Until it is known that the outage is over.
-  const had = told.size;
-  await vi.waitFor(() => expect(told.size).toBeGreaterThan(had), { timeout: 60_000 });
+  const had = reports.size;
+  await vi.waitFor(() => expect(reports.size).toBeGreaterThan(had), { timeout: 60_000 });
   isOver = true;
   await Promise.all(writers);
-  for (const [key, text] of told) expect(await textOf(await store.get(key))).toBe(text);
+  for (const [key, text] of reports) expect(await textOf(await store.get(key))).toBe(text);
   // Nothing that was never acknowledged is half there either.
   for (const key of await keysIn(store)) expect(await textOf(await store.get(key))).toBe(key.replace('/', ' '));
 }, 240_000);

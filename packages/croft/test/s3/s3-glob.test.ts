@@ -37,11 +37,11 @@ async function plantBoth({ files, links = {} }: Tree) {
     symlinkSync(target, directory.at(name));
   }
   const handle = openRoot(directory.path);
-  const place = { directoryFd: handle, workspacePath: root };
+  const mounted = { directoryFd: handle, workspacePath: root };
   const onDisk = {
     root,
     files: createDiskFiles({ handle, names: [root] }),
-    withSearchBox: searches.openIn(place, () => {}),
+    withSearchBox: searches.openIn(mounted, () => {}),
   };
   return { onDisk, inBucket: await plantInBucket({ files, links }), directory };
 }

@@ -23,11 +23,11 @@ test('histories count towards the quota of an account, and are removed before fi
 test('a write of a command over the quota of the account is reverted, and a smaller file passes', async () => {
   await using platform = await startPlatform(['--account-limit', 'storage=20m']);
   const account = await platform.newAccount();
-  const { bash, call, put, expectRefused, look } = await newWorkspace(platform, account);
+  const { bash, call, put, expectRefused, listAll } = await newWorkspace(platform, account);
   mustBe(200, await bash('echo kept > a'));
   const { error } = (await bash('head -c 90m /dev/zero > large')).body;
   expect(error).toMatchObject({ code: 'E_QUOTA', details: { limit: 'storage', takenBack: ['large'] } });
-  expect(Object.keys(look())).toEqual(['a']);
+  expect(Object.keys(listAll())).toEqual(['a']);
   expect(await put('b', 30 * megabyte)).toBe(409);
   expect(await put('b', 15 * megabyte)).toBe(201);
   await expectRefused(() => call('write', { file_path: 'c', content: 'x'.repeat(6 * megabyte) }));
@@ -35,13 +35,15 @@ test('a write of a command over the quota of the account is reverted, and a smal
 });
 
 test('package caches count: an account that has filled them runs no more commands and adds no more files', async () => {
-  await using house = openInstallation(['--account-limit', 'storage=20m']);
-  const [first, ann] = await house.start().then(async (server) => [server, await addAccount(server, 'ann')] as const);
-  const { agent, bash } = await newWorkspace(house, ann);
+  await using ownInstallation = openInstallation(['--account-limit', 'storage=20m']);
+  const [first, ann] = await ownInstallation
+    .start()
+    .then(async (server) => [server, await addAccount(server, 'ann')] as const);
+  const { agent, bash } = await newWorkspace(ownInstallation, ann);
   mustBe(200, await bash('head -c 30m /dev/zero > ~/.cache/large'));
   await kill(first);
   // A server that starts counts before it lets anything in.
-  const again = moveTo(await house.start(), ann);
+  const again = moveTo(await ownInstallation.start(), ann);
   for (const [tool, input] of [
     ['bash', { command: 'true' }],
     ['write', { file_path: 'a', content: 'x' }],

@@ -166,7 +166,7 @@ test('a bound key is refused on every other route of an account, whatever its sc
   const before = fixture.dump();
   const lists = ['GET /agents', 'GET /approvals', 'GET /keys', 'POST /keys'];
   const ofKey = ['GET /session'];
-  for (const { pattern, audience, routes } of endpoints.filter((place) => place.audience === 'account')) {
+  for (const { pattern, audience, routes } of endpoints.filter((endpoint) => endpoint.audience === 'account')) {
     for (const route of Object.values(routes) as Route[]) {
       // A stream that does not end, and a link with the key's own rights: test/rest has what these give a bound key.
       if (['/events', '/session/links'].includes(route.path)) continue;

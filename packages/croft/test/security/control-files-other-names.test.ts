@@ -55,7 +55,7 @@ test.each(Object.entries(ways))('%s', async (_, steps) => {
   renameSync(at('.git/config.lock'), at('.git/config'));
   await bash('touch go');
   expect((await bash(`${until('done')}; echo $?`)).text).toMatch(/^0$/m);
-  expect(await person.look(top)).toEqual([]);
+  expect(await person.inspect(top)).toEqual([]);
 });
 
 test('a lock file that git inside left behind may be removed inside', async () => {
@@ -74,5 +74,5 @@ test('sockets in place of objects and refs', async () => {
   await bash(`mkdir odd; cp evil/keys/core.fsmonitor odd/config; echo ref: refs/heads/main > odd/HEAD
     cd odd; ${make('objects refs')}; ${make('$ENV{PWD}/refs')}`);
   expect((await bash(`${make('honest')}; [ -S honest ] && echo made`)).text).toContain('made');
-  expect(await person.look(top)).toEqual([]);
+  expect(await person.inspect(top)).toEqual([]);
 });

@@ -47,7 +47,7 @@ describe('files of git', () => {
     person.shell(workspace.top, deed);
     for (const way of ways) await workspace.attack(way, target);
     expect(await workspace.isAlive()).toBe(true);
-    expect(await person.look(workspace.top)).toEqual([]);
+    expect(await person.inspect(workspace.top)).toEqual([]);
   });
 
   test.each(replacements)('%s, while a command tries again and again', async (_, deed, target) => {
@@ -58,7 +58,7 @@ describe('files of git', () => {
       person.try(workspace.top, deed);
       await loop.advance();
     }
-    const ran = await person.look(workspace.top);
+    const ran = await person.inspect(workspace.top);
     await loop.stop();
     expect(ran).toEqual([]);
   });

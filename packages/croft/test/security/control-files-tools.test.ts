@@ -146,9 +146,9 @@ describe.each(eras)('with a person at a client of %s', (era) => {
 });
 
 describe('git outside the sandbox', () => {
-  const canary = (place: ReturnType<typeof own>) => ({
-    command: `touch ${place.at('ran')}`,
-    hasRun: () => existsSync(place.at('ran')),
+  const canary = (fixture: ReturnType<typeof own>) => ({
+    command: `touch ${fixture.at('ran')}`,
+    hasRun: () => existsSync(fixture.at('ran')),
   });
   const git = (directory: string, ...args: string[]) =>
     spawnSync('git', ['-C', directory, ...args], { encoding: 'utf8' });

@@ -167,9 +167,9 @@ describe('the judge of attacks', () => {
   });
 
   test('leaves nothing behind, reports in order, and stops when asked', async () => {
-    using place = useOwnTemporaryDirectory();
+    using folder = useOwnTemporaryDirectory();
     const stop = new AbortController();
-    const told: string[] = [];
+    const reported: string[] = [];
     const list = Array.from({ length: 6 }, (_, index) => ({
       ...about,
       id: `X${index}`,
@@ -179,11 +179,11 @@ describe('the judge of attacks', () => {
         return { held: true } as const;
       },
     }));
-    const onResult = ({ id }: EscapeReport) => told.push(id);
+    const onResult = ({ id }: EscapeReport) => reported.push(id);
     const reports = await attemptAll(list, { onResult, signal: stop.signal });
-    expect(told).toEqual(idsOf(reports));
-    expect(told.slice(0, 2)).toEqual(['X0', 'X1']);
-    expect(told).not.toContain('X5');
-    expect(readdirSync(reportTemporaryBase(place.path).path)).toEqual([]);
+    expect(reported).toEqual(idsOf(reports));
+    expect(reported.slice(0, 2)).toEqual(['X0', 'X1']);
+    expect(reported).not.toContain('X5');
+    expect(readdirSync(reportTemporaryBase(folder.path).path)).toEqual([]);
   });
 });

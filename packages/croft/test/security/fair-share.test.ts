@@ -45,8 +45,8 @@ const figuresOf = (sorted: readonly number[]) => ({
 test(
   'an account that attacks the machine makes calls of another at most ten times slower, and no combination of attacks delays one by two seconds',
   async () => {
-    using place = makeDirectory();
-    const eventsFile = place.at('events.jsonl');
+    using directory = makeDirectory();
+    const eventsFile = directory.at('events.jsonl');
     writeFileSync(eventsFile, '');
     await using platform = await startPlatform(['--events', eventsFile]);
     const [ann, eve] = [await platform.newAccount('ann'), await platform.newAccount('eve')];

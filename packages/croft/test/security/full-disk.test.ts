@@ -51,10 +51,10 @@ async function isReady({ url }: Server): Promise<boolean> {
 
 describe.skipIf(!isPossible)('an account that fills the disk of the data directory', () => {
   test('takes nothing from the others: deletions work, growth is refused, and everything goes on afterwards', async () => {
-    await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
-    const { server, data } = place;
+    await using root = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
+    const { server, data } = root;
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
-    const [greedy, own] = [await newAgent(ann), await newWorkspace(place, bob)];
+    const [greedy, own] = [await newAgent(ann), await newWorkspace(root, bob)];
     const { agent } = own;
     const big = 'x'.repeat(2 * megabyte);
     mustBe(200, await bob.call(agent, 'write', { file_path: 'a', content: big }));
@@ -103,7 +103,7 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
     mustBe(200, await bob.call(agent, 'write', { file_path: 'b', content: 'small' }));
     mustBe(200, await bob.send('GET', '/v1/account'));
     expect(freeOf(data)).toBeGreaterThan(before);
-    expect(await place.audit()).toMatchObject({ exitCode: 0 });
+    expect(await root.audit()).toMatchObject({ exitCode: 0 });
 
     // With room again everything works, without a restart, and there is a reserve again.
     execFileSync('rm', [`${data}/outside`]);
@@ -117,12 +117,12 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
     const rows = mustBe(200, await bob.send('GET', '/v1/audit?limit=200')).audit;
     const count = (action: string) => rows.filter((row: { action: string }) => row.action === action).length;
     expect(count('call.ended')).toBeGreaterThanOrEqual(count('call.began'));
-    expect(await place.audit()).toMatchObject({ exitCode: 0 });
+    expect(await root.audit()).toMatchObject({ exitCode: 0 });
   });
 
   test('again and again, as fast as it can, does not keep the others from deleting', async () => {
-    await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
-    const { server } = place;
+    await using root = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
+    const { server } = root;
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
     const [greedy, agent] = [await newAgent(ann), await newAgent(bob)];
     mustBe(
@@ -150,12 +150,12 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
     expect(Math.max(...waits)).toBeLessThan(5000);
     await lanes.end();
     expect((await soon('glob', { pattern: 'f*' })).paths).toEqual([]);
-    expect(await place.audit()).toMatchObject({ exitCode: 0 });
+    expect(await root.audit()).toMatchObject({ exitCode: 0 });
   });
 
   test('starts its commands two seconds apart once one of them grew, and nobody else waits', async () => {
-    await using place = await startOnDisk('192M', '--min-free', '64m', '--history-min-free', '96m');
-    const { server, data } = place;
+    await using root = await startOnDisk('192M', '--min-free', '64m', '--history-min-free', '96m');
+    const { server, data } = root;
     const [ann, bob] = [await addAccount(server, 'ann'), await addAccount(server, 'bob')];
     const [greedy, other] = [await newAgent(ann), await newAgent(bob)];
     const time = async (account: Account, agent: string, session: string) => {
@@ -179,8 +179,8 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
   });
 
   test('leaves the records their blocks: with a full disk, each deleting call is done at once', async () => {
-    await using place = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
-    const { server, data } = place;
+    await using root = await startOnDisk('256M', '--min-free', '64m', '--history-min-free', '96m');
+    const { server, data } = root;
     const bob = await addAccount(server, 'bob');
     const [agent, other] = [await newAgent(bob), await newAgent(bob)];
     const many = 'for n in $(seq 300); do head -c 4k /dev/zero > f$n; done';
@@ -208,7 +208,7 @@ describe.skipIf(!isPossible)('an account that fills the disk of the data directo
     }
     execFileSync('rm', [`${data}/outside`]);
     expect(mustBe(200, await bob.call(agent, 'glob', { pattern: 'f*' })).paths).toEqual([]);
-    expect(await place.audit()).toMatchObject({ exitCode: 0 });
+    expect(await root.audit()).toMatchObject({ exitCode: 0 });
   });
 });
 

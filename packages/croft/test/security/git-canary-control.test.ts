@@ -18,17 +18,17 @@ import {
 /** A canary that nobody keeps away runs: without that, `git-canary.test.ts` would show nothing. */
 
 let person: Person;
-const place = makeDirectory();
+const directory = makeDirectory();
 beforeAll(async () => {
   person = await makePerson();
 });
 afterAll(() => {
   person[Symbol.dispose]();
-  place[Symbol.dispose]();
+  directory[Symbol.dispose]();
 });
 
 function makeRepository(name: string): string {
-  const top = place.at(name);
+  const top = directory.at(name);
   person.copyRepository(top);
   return top;
 }
@@ -47,11 +47,11 @@ test.each(Object.entries(spellings))('a setting in another spelling: %s', async 
   const text = configText(top, 'core.fsmonitor', spell);
   const before = text.startsWith('\ufeff') ? '' : readFileSync(join(top, '.git/config'), 'utf8');
   writeFiles(top, { '.git/config': before + text });
-  expect(thatRan(await person.look(top)), text).not.toEqual([]);
+  expect(thatRan(await person.inspect(top)), text).not.toEqual([]);
 });
 
 test('hooks', async () => {
   const top = makeRepository('hooks');
   writeFiles(top, Object.fromEntries(hookNames.map((name) => [`.git/hooks/${name}`, hookText])));
-  expect(thatRan(await person.look(top))).not.toEqual([]);
+  expect(thatRan(await person.inspect(top))).not.toEqual([]);
 });

@@ -169,7 +169,7 @@ export async function makePerson() {
     /** Does the user's whole work in every repository of the tree. Returns the canaries that ran or would run. */
     work: (top: string) => visit(top, everyday),
     /** Only runs `git status` and a commit in every repository, which runs `core.fsmonitor` and hooks. */
-    look: (top: string) => visit(top, 'git status; git commit --allow-empty -m x'),
+    inspect: (top: string) => visit(top, 'git status; git commit --allow-empty -m x'),
     [Symbol.dispose]() {
       web.close();
       web.closeAllConnections();

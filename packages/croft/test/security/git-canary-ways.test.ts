@@ -24,5 +24,5 @@ test.concurrent.each(ways)('%s', async (way) => {
   const { top, attack, isAlive } = workspaces.take();
   for (const target of [...commonTargets, ...made]) await attack(way, target);
   expect(await isAlive()).toBe(true);
-  expect(await person.look(top)).toEqual([]);
+  expect(await person.inspect(top)).toEqual([]);
 });

@@ -15,23 +15,23 @@ import {
 /** Honest work with repositories that have control files: it succeeds, only the control files are left out, and the answer says so. */
 
 const names = ['clone', 'recursive', 'scaffold', 'folder', 'back', 'merge', 'stash', 'rebase', 'told', 'person'];
-const place = makeDirectory();
+const root = makeDirectory();
 let session: McpSession;
 beforeAll(async () => {
   using template = makeDirectory();
   await makeTemplate(template.path);
-  for (const name of names) copyTemplate(template.path, place.at(name));
-  session = await connectStdio(['--workspaces', names.map((name) => `${name}=${place.at(name)}`).join(',')]);
+  for (const name of names) copyTemplate(template.path, root.at(name));
+  session = await connectStdio(['--workspaces', names.map((name) => `${name}=${root.at(name)}`).join(',')]);
 });
 afterAll(async () => {
   await session[Symbol.asyncDispose]();
-  place[Symbol.dispose]();
+  root[Symbol.dispose]();
 });
 
 /** Runs lines that all have to succeed. Returns their output and the denials. */
 async function succeed(workspace: string, lines: readonly string[]) {
   const { structured, text } = await session.call('bash', { workspace, command: toScript(lines) });
-  const ran = readRuns(lines, structured.output, place.at(workspace));
+  const ran = readRuns(lines, structured.output, root.at(workspace));
   expect(ran.filter(({ exit }) => exit !== 0)).toEqual([]);
   return { out: ran.map(({ out }) => out), told: text.slice(structured.output.length) };
 }
@@ -45,7 +45,7 @@ function differences(found: string, expected: string): string[] {
 }
 
 const unchanged = (workspace: string) =>
-  privateFiles.filter((file) => readFileSync(place.at(`${workspace}/${file}`), 'utf8') !== trackedControls[file]);
+  privateFiles.filter((file) => readFileSync(root.at(`${workspace}/${file}`), 'utf8') !== trackedControls[file]);
 
 describe('a clone of a repository with control files', () => {
   const [dangerous, perhaps] = [
@@ -60,13 +60,13 @@ describe('a clone of a repository with control files', () => {
       'git -c protocol.file.allow=always clone -q --recurse-submodules -b main "$PWD/remotes/full.git" copy',
     ],
   ])('%s', async (workspace, clone) => {
-    const top = place.at(workspace);
+    const top = root.at(workspace);
     const add = 'echo "{}" > .mcp.json && git add . && git commit -qm agent && git push -q';
     await runOutside(top, [
       'cp -a remotes/origin.git remotes/full.git',
       `git clone -q remotes/full.git remotes/plain && cd remotes/plain && ${add}`,
     ]);
-    const { told, out } = await succeed(workspace, [
+    const { told: reported, out } = await succeed(workspace, [
       clone,
       'git -C copy log --oneline',
       'cat copy/.vscode/settings.json',
@@ -76,7 +76,7 @@ describe('a clone of a repository with control files', () => {
     const away = differences(`${top}/copy`, `${top}/remotes/plain`);
     expect(away).toEqual(expect.arrayContaining(dangerous));
     expect(away.filter((name) => ![...dangerous, ...perhaps].includes(name))).toEqual([]);
-    for (const name of away) expect(told).toContain(name.split('/')[0]);
+    for (const name of away) expect(reported).toContain(name.split('/')[0]);
     expect(hostGit(`${top}/copy`, 'log', '-1', '--format=%s')).toBe('agent\n');
     hostGit(`${top}/copy`, 'fsck');
   });
@@ -96,10 +96,14 @@ describe('a template with editor settings that makes a repository', () => {
   test.each([['repository first', 'folder', ['mkdir app && cd app', 'git init -q -b main', ...write, ...commit]]])(
     '%s',
     async (_, workspace, lines) => {
-      const { told, out } = await succeed(workspace, [...lines, 'git status --porcelain', 'cat .vscode/launch.json']);
+      const { told: reported, out } = await succeed(workspace, [
+        ...lines,
+        'git status --porcelain',
+        'cat .vscode/launch.json',
+      ]);
       expect(out.slice(-2)).toEqual(['', files['.vscode/launch.json']]);
-      expect(told).toContain('.vscode');
-      const app = place.at(`${workspace}/app`);
+      expect(reported).toContain('.vscode');
+      const app = root.at(`${workspace}/app`);
       expect(Object.keys(files).filter((name) => existsSync(`${app}/${name}`))).toEqual([
         'package.json',
         'src/index.js',
@@ -119,18 +123,18 @@ describe('branches that change or delete control files', () => {
       `git checkout -q ${branch}`,
       'git status --porcelain; cat .vscode/* .claude/* || true',
     ]);
-    const { out, told } = await succeed('back', lines);
+    const { out, told: reported } = await succeed('back', lines);
     const shown = (branch: string) =>
       ['.vscode', '.claude']
-        .map((name) => showAll(place.at('back'), branch, name))
+        .map((name) => showAll(root.at('back'), branch, name))
         .join('')
         .trim();
     expect(out.filter((_, index) => index % 2 === 1)).toEqual(there.map(shown));
     // The last branch is the person's own: nothing is refused any more.
-    expect(told).toBe('');
+    expect(reported).toBe('');
     expect(unchanged('back')).toEqual([]);
     // Back on the person's branch, the person's own settings are what git expects.
-    expect(hostGit(place.at('back'), 'status', '--porcelain')).toBe('');
+    expect(hostGit(root.at('back'), 'status', '--porcelain')).toBe('');
   });
 
   test('merged', async () => {
@@ -139,13 +143,13 @@ describe('branches that change or delete control files', () => {
       'git merge -q --no-edit side',
       'git merge -q --no-edit plain || git rm -rqf .vscode .claude && git commit -qm gone',
     ];
-    const { told } = await succeed('merge', [
+    const { told: reported } = await succeed('merge', [
       ...lines,
       'git status --porcelain',
       // The directories themselves stay, empty: nothing can hide them.
       '! find .vscode .claude -type f | grep .',
     ]);
-    expect(told).toMatch(/\.vscode/);
+    expect(reported).toMatch(/\.vscode/);
     expect(unchanged('merge')).toEqual([]);
   });
 
@@ -157,28 +161,28 @@ describe('branches that change or delete control files', () => {
       'git stash pop -q',
       'cat .vscode/settings.json',
     ];
-    const { out, told } = await succeed('stash', lines);
+    const { out, told: reported } = await succeed('stash', lines);
     expect([out[2], out[4]]).toEqual([trackedControls['.vscode/settings.json'].trim(), '{ 1 }']);
-    expect(told).toContain('.vscode');
+    expect(reported).toContain('.vscode');
     expect(unchanged('stash')).toEqual([]);
-    expect(readFileSync(place.at('stash/src/a.txt'), 'utf8')).toBe('a\nmore\n');
+    expect(readFileSync(root.at('stash/src/a.txt'), 'utf8')).toBe('a\nmore\n');
   });
 
   test('rebased', async () => {
-    const { out, told } = await succeed('rebase', [
+    const { out, told: reported } = await succeed('rebase', [
       'git checkout -q feature',
       'git rebase -q main',
       'git rebase -q side',
       'cat .vscode/settings.json .claude/settings.json',
     ]);
     expect(out.at(-1)).toBe('{ "editor.tabSize": 4 }\n{ "model": "two" }');
-    expect(told).toContain('.vscode');
+    expect(reported).toContain('.vscode');
     expect(unchanged('rebase')).toEqual([]);
   });
 });
 
 test('a command with nothing withheld reports nothing', async () => {
-  const { told } = await succeed('told', [
+  const { told: reported } = await succeed('told', [
     'git checkout -q conflict',
     'git checkout -q main',
     'echo x > src/x.txt',
@@ -186,11 +190,11 @@ test('a command with nothing withheld reports nothing', async () => {
     'git commit -qm x',
     'git gc -q',
   ]);
-  expect(told).toBe('');
+  expect(reported).toBe('');
 });
 
 test('the person sees the withheld files, and accepts them with git', async () => {
-  const top = place.at('person');
+  const top = root.at('person');
   await succeed('person', ['git checkout -q feature']);
   const status = hostGit(top, 'status', '--porcelain').trimEnd().split('\n');
   expect(status).toEqual([' M .mcp.json', ' M .vscode/settings.json', ' D .vscode/tasks.json']);

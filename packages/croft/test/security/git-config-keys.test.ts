@@ -92,23 +92,23 @@ test.each(Object.keys(refused))('refused and reported: %s', async (key) => {
 });
 
 test.each(Object.entries(spellings))('refused in every spelling: %s', async (_, spell) => {
-  const { top, call, look } = take();
+  const { top, call, visitWithGit } = take();
   const before = configOf(top);
   await call('write', { file_path: 'new', content: before + configText(top, 'core.fsmonitor', spell) });
   await call('bash', {
     command: 'cp new .git/config.lock && mv .git/config.lock .git/config; cat new > .git/config; exit 0',
   });
   expect(configOf(top)).toBe(before);
-  expect(await look()).toEqual([]);
+  expect(await visitWithGit()).toEqual([]);
 });
 
 test('an allowed setting does not let another pass', async () => {
-  const { top, bash, look } = take();
+  const { top, bash, visitWithGit } = take();
   const inject =
     'git config user.name "x\n[core]\n\tfsmonitor = evil"; git config "user.x]\n[core" y; git config branch.a.merge "\\"\n[core]fsmonitor=evil"';
   await bash(`${inject}; git config --rename-section user core; git config core.fsmonitor.x y; exit 0`);
   expect(person.shell(top, 'git config --get core.fsmonitor || echo none')).toBe('none\n');
-  expect(await look()).toEqual([]);
+  expect(await visitWithGit()).toEqual([]);
 });
 
 test('settings of the person stay when a safe setting is written', async () => {
@@ -136,5 +136,5 @@ test('a setting of the person that runs a program cannot be removed or changed',
 
 function take() {
   const taken = workspaces.take();
-  return { ...taken, look: () => person.look(taken.top) };
+  return { ...taken, visitWithGit: () => person.inspect(taken.top) };
 }

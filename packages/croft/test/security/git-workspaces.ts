@@ -13,20 +13,20 @@ interface Options {
 
 /** Opens copies of the user's repository, each a workspace of one server: a server per test would take too long. */
 export async function openWorkspaces(person: Person, { count, flags = [], prepare = 'true' }: Options) {
-  const place = makeDirectory();
+  const root = makeDirectory();
   const names = Array.from({ length: count }, (_, index) => `w${index}`);
-  const first = place.at('first');
+  const first = root.at('first');
   person.copyRepository(first);
   person.shell(first, prepare);
-  person.shell(place.path, names.map((name) => `cp -a first ${name}`).join('\n'));
-  for (const name of names) writeFiles(place.at(name), evilFiles(place.at(name)));
-  const spec = names.map((name) => `${name}=${place.at(name)}`).join(',');
+  person.shell(root.path, names.map((name) => `cp -a first ${name}`).join('\n'));
+  for (const name of names) writeFiles(root.at(name), evilFiles(root.at(name)));
+  const spec = names.map((name) => `${name}=${root.at(name)}`).join(',');
   const session = await connectStdio([...flags, '--workspaces', spec]);
   return {
-    take: () => enter(session, person, names.shift() ?? 'none is left', place.path),
+    take: () => enter(session, person, names.shift() ?? 'none is left', root.path),
     async [Symbol.asyncDispose]() {
       await session[Symbol.asyncDispose]();
-      place[Symbol.dispose]();
+      root[Symbol.dispose]();
     },
   };
 }

@@ -180,8 +180,8 @@ describe('with a guard taken away that other attacks would not notice', () => {
   test('a program in the workspace is run by a lookup there: B43', {
     timeout: tenMinutes,
   }, async () => {
-    using place = useOwnTemporaryDirectory();
-    const isThere = (name: string) => globSync(join(place.path, `croft-*/escape-*/workspace/bin/${name}`))[0];
+    using folder = useOwnTemporaryDirectory();
+    const isThere = (name: string) => globSync(join(folder.path, `croft-*/escape-*/workspace/bin/${name}`))[0];
     const { runEscapes } = await loadUnguardedEscapes([naive.programsFrom(isThere)]);
     await expectOut(() => runEscapes({ only: ['B43'] }));
   });

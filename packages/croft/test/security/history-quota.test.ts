@@ -34,11 +34,11 @@ describe('the history of a workspace', () => {
     expect((await croft.call('read', { file_path: 'turn' })).text).not.toContain('cannot be undone');
     expect(await measureTree(join(fixture.data, 'data/history'))).toBeLessThan(megabyte);
 
-    const told = readFileSync(events, 'utf8')
+    const reported = readFileSync(events, 'utf8')
       .split('\n')
       .filter((line) => line.includes('workspace.history'));
-    expect(told).toHaveLength(1);
-    expect(JSON.parse(told[0] as string).fields).toMatchObject({
+    expect(reported).toHaveLength(1);
+    expect(JSON.parse(reported[0] as string).fields).toMatchObject({
       state: 'paused',
       reason: expect.stringContaining('free'),
     });

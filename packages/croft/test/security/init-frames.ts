@@ -61,7 +61,7 @@ const changes = fc.array(fc.tuple(fc.nat(), byte), { minLength: 1, maxLength: 4 
 function change(frame: Buffer, positions: readonly (readonly [number, number])[], first: number): Buffer {
   const changed = Buffer.from(frame);
   if (changed.length > first) {
-    for (const [place, value] of positions) changed[first + (place % (changed.length - first))] = value;
+    for (const [position, value] of positions) changed[first + (position % (changed.length - first))] = value;
   }
   return changed;
 }
@@ -69,13 +69,13 @@ function change(frame: Buffer, positions: readonly (readonly [number, number])[]
 /** Frames with any content but a correct size. */
 export const validFrame = fc.oneof(
   { weight: 4, arbitrary: order },
-  { weight: 3, arbitrary: fc.tuple(start, changes).map(([frame, places]) => change(frame, places, 12)) },
+  { weight: 3, arbitrary: fc.tuple(start, changes).map(([frame, offsets]) => change(frame, offsets, 12)) },
   // The header of a START, which holds the counts.
   {
     weight: 2,
     arbitrary: fc
       .tuple(start, changes)
-      .map(([frame, places]) => Buffer.concat([change(frame.subarray(0, 92), places, 24 - 12), frame.subarray(92)])),
+      .map(([frame, offsets]) => Buffer.concat([change(frame.subarray(0, 92), offsets, 24 - 12), frame.subarray(92)])),
   },
   // Cut short, with the size of the rest.
   fc.tuple(start, fc.nat()).map(([frame, length]) => {
@@ -89,7 +89,7 @@ export const validFrame = fc.oneof(
 
 export const anyBytes = fc.oneof(
   { weight: 3, arbitrary: validFrame },
-  fc.tuple(order, changes).map(([frame, places]) => change(frame.subarray(0, 2000), places, 0)),
+  fc.tuple(order, changes).map(([frame, offsets]) => change(frame.subarray(0, 2000), offsets, 0)),
   fc.tuple(order, fc.nat()).map(([frame, length]) => frame.subarray(0, length % frame.length)),
   fc.tuple(order, uint32).map(([frame, size]) => {
     const changed = Buffer.from(frame);

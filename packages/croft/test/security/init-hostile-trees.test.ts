@@ -120,11 +120,11 @@ function askGit(root: string): string[] | undefined {
   });
   if (status !== 0) return undefined;
   const words = stdout.split('\0');
-  const places = words.flatMap((word, index) => {
+  const targets = words.flatMap((word, index) => {
     if (index % 2 === 0) return word.startsWith('file:') ? [word.slice('file:'.length)] : [];
     return word.startsWith('core.hookspath\n') ? [word.slice('core.hookspath\n'.length)] : [];
   });
-  return places.map((place) => resolve(root, place)).filter((place) => place.startsWith(`${root}/`));
+  return targets.map((place) => resolve(root, place)).filter((place) => place.startsWith(`${root}/`));
 }
 
 test.skipIf(missing)(

@@ -40,7 +40,7 @@ async function startWork({ agent }: Made, secrets: string[] = []) {
   await expect.poll(async () => (await account.call(agent, 'read', { file_path: 'began' })).status).toBe(200);
   return {
     waiting,
-    look: () => account.call(agent, 'bash_output', { shell_id }),
+    readOutput: () => account.call(agent, 'bash_output', { shell_id }),
     goOn: () => account.call(agent, 'write', { file_path: 'go-on', content: '' }),
   };
 }
@@ -73,10 +73,10 @@ describe('a change that removes no access', () => {
     const work = await startWork(made, ['DEPLOY']);
     await change(made);
     // The next calls are made with what the records say now.
-    expect(mustBe(200, await work.look())).toMatchObject({ status: 'running' });
+    expect(mustBe(200, await work.readOutput())).toMatchObject({ status: 'running' });
     mustBe(200, await work.goOn());
     expect(mustBe(200, await work.waiting)).toMatchObject({ output: 'done\n', exitCode: 0 });
-    expect(mustBe(200, await work.look())).toMatchObject({ status: 'running' });
+    expect(mustBe(200, await work.readOutput())).toMatchObject({ status: 'running' });
     mustBe200(await client.call('list', {}));
   });
 
@@ -92,7 +92,7 @@ describe('a change that removes no access', () => {
     expect(mustBe(200, await account.call(made.agent, 'bash', there)).output).toBe('/workspaces/three\n');
     mustBe(200, await work.goOn());
     mustBe(200, await work.waiting);
-    expect(mustBe(200, await work.look())).toMatchObject({ status: 'running' });
+    expect(mustBe(200, await work.readOutput())).toMatchObject({ status: 'running' });
   });
 
   test('to the value of a secret redacts it in the output of running commands', async () => {
@@ -149,7 +149,7 @@ describe('a change that removes access', () => {
       status: 409,
       body: { error: { code: 'E_INTERRUPTED', message: expect.stringContaining(words) } },
     });
-    const looked = await work.look();
+    const looked = await work.readOutput();
     expect(looked.body.error).toMatchObject({ code: 'E_NOT_RUNNING', message: expect.stringContaining(words) });
   });
 
@@ -159,7 +159,7 @@ describe('a change that removes access', () => {
     await patch(`sandboxes/${made.sandbox}`, { config: { permissionMode: 'ask' } });
     mustBe(200, await work.goOn());
     mustBe(200, await work.waiting);
-    expect(mustBe(200, await work.look())).toMatchObject({ status: 'running' });
+    expect(mustBe(200, await work.readOutput())).toMatchObject({ status: 'running' });
   });
 
   test('tells a client of 2025 why its session ended', async () => {

@@ -103,13 +103,13 @@ async function expectSweep(root: string): Promise<void> {
   const hourAgo = Date.now() / 1000 - 3600;
   for (const path of leftovers(root)) utimesSync(path, hourAgo, hourAgo);
   await using session = await connectStdio(['--workspace', root]);
-  const looks = await Promise.all([
+  const answers = await Promise.all([
     session.call('list'),
     session.call('list', { path: 'sub' }),
     session.call('glob', { pattern: '**' }),
     session.call('grep', { pattern: '.', output_mode: 'files_with_matches' }),
   ]);
-  expect(JSON.stringify(looks)).not.toContain(temporaryPrefix);
+  expect(JSON.stringify(answers)).not.toContain(temporaryPrefix);
   for (const path of ['after.txt', 'sub/after.txt']) await session.call('write', { file_path: path, content: 'after' });
   expect(leftovers(root)).toEqual([]);
 }

@@ -49,8 +49,8 @@ test('every call of `croft mcp` is in the audit trail, which verifies, also afte
   expect(began.map(({ details }) => JSON.parse(details).workspaces)).toEqual(
     Array(2).fill({ work: fixture.at('work') }),
   );
-  const told = rows.map(({ action, target }) => `${action} ${target}`);
-  expect(told).toEqual(
+  const reported = rows.map(({ action, target }) => `${action} ${target}`);
+  expect(reported).toEqual(
     expect.arrayContaining([
       'call.ended read',
       'call.began edit',

@@ -114,7 +114,7 @@ describe('by file tools, if only commands need approvals', () => {
   )('written: %s', async (_, at, order) => {
     const { top, call } = editing.take();
     for (const name of order) await refusable(call, 'write', { file_path: `${at}/${name}`, content: files(top)[name] });
-    expect(await person.look(top)).toEqual([]);
+    expect(await person.inspect(top)).toEqual([]);
   });
 
   test.each(['hollow/.git', 'any/name'])('written elsewhere and moved: %s', async (at) => {
@@ -123,7 +123,7 @@ describe('by file tools, if only commands need approvals', () => {
       await refusable(call, 'write', { file_path: `parts/${name}`, content });
     }
     await refusable(call, 'move', { from: 'parts', to: at });
-    expect(await person.look(top)).toEqual([]);
+    expect(await person.inspect(top)).toEqual([]);
   });
 
   test('a file that points to a git directory', async () => {
@@ -134,7 +134,7 @@ describe('by file tools, if only commands need approvals', () => {
     await refusable(call, 'write', { file_path: 'own/commondir', content: '../shared\n' });
     await refusable(call, 'write', { file_path: 'own/HEAD', content: head });
     await refusable(call, 'write', { file_path: 'hollow/.git', content: 'gitdir: ../own\n' });
-    expect(await person.look(top)).toEqual([]);
+    expect(await person.inspect(top)).toEqual([]);
   });
 });
 

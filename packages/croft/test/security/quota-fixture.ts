@@ -15,9 +15,9 @@ export async function newWorkspace(platform: Pick<Platform, 'data'>, account: Ac
   const agent = await account.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
   const directory = join(platform.data, 'workspaces', namespaceOf(account.accountId, workspaceId));
   const call = (tool: string, input: object = {}) => account.call(agent, tool, input);
-  const look = () => (existsSync(directory) ? listTree(directory) : {});
+  const listAll = () => (existsSync(directory) ? listTree(directory) : {});
   return {
-    ...{ workspaceId, agent, directory, call, look },
+    ...{ workspaceId, agent, directory, call, listAll },
     bash: (command: string) => call('bash', { command }),
     async put(path: string, size: number): Promise<number> {
       const answer = await fetch(new URL(`/v1/workspaces/${workspaceId}/file?path=${path}`, account.url), {
@@ -33,10 +33,10 @@ export async function newWorkspace(platform: Pick<Platform, 'data'>, account: Ac
     },
     /** Expects a refusal for its size that changes nothing. */
     async expectRefused(calling: () => Promise<Answer>) {
-      const before = look();
+      const before = listAll();
       const { body } = await calling();
       expect(body.error, JSON.stringify(body).slice(0, 300)).toMatchObject({ code: 'E_QUOTA' });
-      expect(look()).toEqual(before);
+      expect(listAll()).toEqual(before);
       return body.error;
     },
     /** Returns the newest checkpoint of a tool. */

@@ -179,8 +179,10 @@ async function attack(session: McpSession, canary: Canary): Promise<Record<strin
 
 /** Fails for an answer that tells of the outside, or for a failure that no one thought of. */
 function judge(answer: ToolAnswer, { secret, unlisted }: Canary, call: Call): string {
-  const told = JSON.stringify(answer);
-  expect(told.includes(secret) || told.includes(unlisted), `${JSON.stringify(call)} told ${told}`).toBe(false);
+  const reported = JSON.stringify(answer);
+  expect(reported.includes(secret) || reported.includes(unlisted), `${JSON.stringify(call)} told ${reported}`).toBe(
+    false,
+  );
   if (!answer.isError) return 'success';
   const { code } = answer.structured.error;
   expect(Object.keys(errorCatalog)).toContain(code);

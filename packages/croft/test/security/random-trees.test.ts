@@ -7,8 +7,8 @@ import { type Canary, plantCanary } from '../support/canary.ts';
 import { connectStdio, makeDirectory, type ToolAnswer } from '../support/harness.ts';
 
 /** Words that stand for places known only when the test runs, in paths and in the texts of links. */
-const places = { TREE: 'the tree of this run', WORK: 'the workspace', OUT: 'the canary beside it' } as const;
-type Places = Record<keyof typeof places, string>;
+const roots = { TREE: 'the tree of this run', WORK: 'the workspace', OUT: 'the canary beside it' } as const;
+type Roots = Record<keyof typeof roots, string>;
 
 const names = ['a', 'b', 'c', 'deep', 'secret.txt', 'key.txt', '..x', 'two words', '-f', 'ü', 'line\nbreak'];
 const name = fc.constantFrom(...names);
@@ -196,7 +196,7 @@ test('no path and no tree reaches a file outside, through any tool', async () =>
     fc.asyncProperty(plan, async ([entries, wanted]) => {
       runs += 1;
       const tree = `run-${runs}`;
-      const known: Places = { TREE: join(fixture.at('work'), tree), WORK: fixture.at('work'), OUT: canary.path };
+      const known: Roots = { TREE: join(fixture.at('work'), tree), WORK: fixture.at('work'), OUT: canary.path };
       plantTree(known, entries);
       for (const [tool, wantedArgs] of wanted) {
         const args = fillIn(wantedArgs, known, entries);
@@ -225,10 +225,10 @@ test('no path and no tree reaches a file outside, through any tool', async () =>
 /** How the call ended. Fails for an answer that tells of the outside, or a failure that no one thought of. */
 function judge(tool: string, args: object, answer: ToolAnswer, canary: Canary): string {
   const context = `${tool} ${JSON.stringify(args)} told ${JSON.stringify(answer)}`;
-  const told = JSON.stringify(tool === 'list' ? withoutTargets(answer) : answer);
-  expect(told.includes(canary.secret) || told.includes(canary.unlisted), context).toBe(false);
+  const reported = JSON.stringify(tool === 'list' ? withoutTargets(answer) : answer);
+  expect(reported.includes(canary.secret) || reported.includes(canary.unlisted), context).toBe(false);
   // Not as the end of a longer name: a path inside may have the same names in it.
-  const isNamed = new RegExp(`(?<![\\w.-])${canary.path}`).test(told);
+  const isNamed = new RegExp(`(?<![\\w.-])${canary.path}`).test(reported);
   expect(isNamed && !JSON.stringify(args).includes(canary.path), context).toBe(false);
   if (!answer.isError) return 'success';
 
@@ -253,7 +253,7 @@ function withoutTargets(answer: ToolAnswer): unknown {
 }
 
 /** Two files, so that links have something to lead to, and the entries one by one, never through an earlier link. */
-function plantTree(known: Places, entries: readonly Entry[]): void {
+function plantTree(known: Roots, entries: readonly Entry[]): void {
   mkdirSync(join(known.TREE, 'deep'), { recursive: true });
   for (const path of ['secret.txt', 'deep/key.txt']) writeFileSync(join(known.TREE, path), 'inside\n');
   for (const planned of entries) {
@@ -261,7 +261,7 @@ function plantTree(known: Places, entries: readonly Entry[]): void {
     if (!makeParents(known.TREE, dirname(path)) || lstatSync(path, { throwIfNoEntry: false })) continue;
     if (planned.kind === 'directory') mkdirSync(path);
     else if (planned.kind === 'file') writeFileSync(path, 'inside\n');
-    else symlinkSync(inPlaces(planned.text, known), path);
+    else symlinkSync(withRoots(planned.text, known), path);
   }
 }
 
@@ -274,10 +274,10 @@ function makeParents(tree: string, directory: string): boolean {
   return !stats || stats.isDirectory();
 }
 
-function fillIn(wanted: Record<string, unknown>, known: Places, entries: readonly Entry[]): Record<string, unknown> {
+function fillIn(wanted: Record<string, unknown>, known: Roots, entries: readonly Entry[]): Record<string, unknown> {
   const isTarget = (value: unknown): value is Target => Array.isArray(value) || typeof value === 'string';
   const toPath = (value: Target) => {
-    if (typeof value === 'string') return inPlaces(value, known);
+    if (typeof value === 'string') return withRoots(value, known);
     return `${known.TREE.slice(known.WORK.length + 1)}/${entries[value[0] % entries.length]?.path}${value[1]}`;
   };
   return Object.fromEntries(
@@ -285,8 +285,8 @@ function fillIn(wanted: Record<string, unknown>, known: Places, entries: readonl
   );
 }
 
-function inPlaces(text: string, known: Places): string {
-  return text.replace(/TREE|WORK|OUT/g, (place) => known[place as keyof Places]);
+function withRoots(text: string, known: Roots): string {
+  return text.replace(/TREE|WORK|OUT/g, (root) => known[root as keyof Roots]);
 }
 
 function climb(steps: number, path: string): string {

@@ -46,9 +46,9 @@ test('a second machine with the token of a connected runner is refused, ends, an
   expect((await running).structured.output).toBe('done\n');
 
   // Everybody who can do something about it knows, once.
-  const told = /another machine, at 127\.0\.0\.1, came with the token of the runner stolen and was refused/g;
+  const reported = /another machine, at 127\.0\.0\.1, came with the token of the runner stolen and was refused/g;
   await remote.runner.output.find(/rotate the token: croft runners rotate stolen/);
-  const lines = [remote.runner.output.stderr(), platform.output.stderr()].map((text) => text.match(told)?.length);
+  const lines = [remote.runner.output.stderr(), platform.output.stderr()].map((text) => text.match(reported)?.length);
   expect(lines).toEqual([1, 1]);
   await vi.waitFor(() =>
     expect(readFileSync(events.at('events.jsonl'), 'utf8').match(/"lifecycle\.runner\.refused"/g)).toHaveLength(1),

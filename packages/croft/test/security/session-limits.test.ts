@@ -115,7 +115,7 @@ async function outcome(face: Face, caller: Account, session: string): Promise<st
     (speaker: Named) => speaker.prompt(),
     (speaker: Named) => speaker.call('read', { file_path: 'MEMORY.md' }),
   ];
-  const told = await Array.fromAsync(attempts, async (attempt) => {
+  const reported = await Array.fromAsync(attempts, async (attempt) => {
     try {
       await using speaker = await speak(face, caller, agent, session);
       return JSON.stringify(await attempt(speaker));
@@ -124,10 +124,10 @@ async function outcome(face: Face, caller: Account, session: string): Promise<st
     }
   });
   // The client takes every refusal of its first request for an older server, and hides the error.
-  if (face.includes('2026')) told.push(JSON.stringify((await speakRawBy(face, caller, agent, session)).body));
-  expect(told.join('\n')).not.toContain('remembers');
-  expect(told.filter((text) => text.startsWith('['))).toEqual([]);
-  return told.join('\n');
+  if (face.includes('2026')) reported.push(JSON.stringify((await speakRawBy(face, caller, agent, session)).body));
+  expect(reported.join('\n')).not.toContain('remembers');
+  expect(reported.filter((text) => text.startsWith('['))).toEqual([]);
+  return reported.join('\n');
 }
 
 describe('two different session names', () => {

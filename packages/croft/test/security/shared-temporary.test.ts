@@ -57,8 +57,8 @@ test
   const { stdout, stderr } = await runCroft(user, shared.path);
   expect([stdout, stderr]).toEqual([expect.stringContaining('of the workspace'), '']);
   expect(globSync('**', { cwd: shared.path }).sort()).toEqual(before);
-  const { stdout: told } = await runCroft(user, shared.path, ['doctor']);
-  expect(told).toMatch(/^! temporary files .*is not used/m);
+  const { stdout: reported } = await runCroft(user, shared.path, ['doctor']);
+  expect(reported).toMatch(/^! temporary files .*is not used/m);
 });
 
 test.runIf(process.getuid?.() === 0).each(Object.entries({ root: users.root, person: users.person }))(

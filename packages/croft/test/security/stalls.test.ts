@@ -5,22 +5,22 @@ import { maxStallMs, worstStallDuring } from '../support/servers/read-stalls.ts'
 
 /** Files, patterns and calls that are made to hold up the one thread that answers everybody. */
 
-const places = makeDirectory({ 'w/a.txt': 'a\n' });
-const eventsFile = places.at('events.jsonl');
+const directory = makeDirectory({ 'w/a.txt': 'a\n' });
+const eventsFile = directory.at('events.jsonl');
 let server: Awaited<ReturnType<typeof startServer>>;
 let session: McpSession;
-const at = (path: string) => places.at(`w/${path}`);
+const at = (path: string) => directory.at(`w/${path}`);
 
 beforeAll(async () => {
   writeFileSync(eventsFile, '');
-  server = await startServer(['--workspace', places.at('w'), '--events', eventsFile]);
+  server = await startServer(['--workspace', directory.at('w'), '--events', eventsFile]);
   session = await connectHttp(server);
   await call('bash', { command: 'true' });
 });
 afterAll(async () => {
   await session?.[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
-  places[Symbol.dispose]();
+  directory[Symbol.dispose]();
 });
 beforeEach(() => call('bash', { command: 'rm -rf ./* .gitignore; echo a > a.txt' }));
 

@@ -11,11 +11,11 @@ import { connectTerminal, newTicket, type TerminalTarget } from '../terminals/fi
 
 let platform: Platform;
 let account: Account;
-let place: TerminalTarget;
+let terminalTarget: TerminalTarget;
 beforeAll(async () => {
   platform = await startPlatform();
   account = await platform.newAccount('people');
-  place = {
+  terminalTarget = {
     sandboxId: await account.newSandbox({ permissionMode: 'ask' }),
     workspaceId: await account.newWorkspace(),
   };
@@ -37,12 +37,12 @@ test.each([[['call']], [['call', 'read', 'write', 'approve']]])(
   'a key of %s, as models have it, opens no terminal: not in any sandbox, and not by naming an open one',
   async (scopes) => {
     const before = await terminalRows();
-    using screen = connectTerminal(platform.url, (await newTicket(account, place)).path);
-    const { terminal } = (await screen.untilTold('attached')) as { terminal: string };
+    using screen = connectTerminal(platform.url, (await newTicket(account, terminalTarget)).path);
+    const { terminal } = (await screen.untilMessage('attached')) as { terminal: string };
     const model = await newKey(scopes);
     for (const more of [{}, { terminal }, { terminal, from: 0 }]) {
-      const body = { workspaceId: place.workspaceId, ...more };
-      const refused = await model.send('POST', `/v1/sandboxes/${place.sandboxId}/terminals`, body);
+      const body = { workspaceId: terminalTarget.workspaceId, ...more };
+      const refused = await model.send('POST', `/v1/sandboxes/${terminalTarget.sandboxId}/terminals`, body);
       expect([refused.status, refused.body.error.code]).toEqual([403, 'E_FORBIDDEN']);
       expect(refused.body.error.message).toContain('scope terminal');
     }
@@ -58,16 +58,16 @@ test('opening and closing a terminal are audit rows with actor, sandbox, workspa
   const rowsOf = async (terminal: string) =>
     (await terminalRows()).filter(({ details }) => details.terminal === terminal);
   const open = async () => {
-    const screen = connectTerminal(platform.url, (await newTicket(person, place)).path);
-    const { terminal } = (await screen.untilTold('attached')) as { terminal: string };
+    const screen = connectTerminal(platform.url, (await newTicket(person, terminalTarget)).path);
+    const { terminal } = (await screen.untilMessage('attached')) as { terminal: string };
     return { screen, terminal };
   };
-  const about = { actor: `key ${person.keyId}`, target: place.sandboxId };
+  const about = { actor: `key ${person.keyId}`, target: terminalTarget.sandboxId };
   const untilClosed = (terminal: string, how: object) =>
     vi.waitFor(async () =>
       expect(await rowsOf(terminal)).toMatchObject([
-        { ...about, action: 'terminal.opened', details: { workspaceId: place.workspaceId } },
-        { ...about, action: 'terminal.closed', details: { workspaceId: place.workspaceId, ...how } },
+        { ...about, action: 'terminal.opened', details: { workspaceId: terminalTarget.workspaceId } },
+        { ...about, action: 'terminal.closed', details: { workspaceId: terminalTarget.workspaceId, ...how } },
       ]),
     );
 

@@ -36,14 +36,14 @@ const lanes = 2;
 
 /** Drives a `croft mcp` until the time is over. The process is killed during calls and replaced. */
 export async function runWriter(options: WriterOptions): Promise<void> {
-  const { directory, env, told, clock, random } = options;
+  const { directory, env, told: reported, clock, random } = options;
   for (let life = 0; !clock.isOver(); life++) {
     const session = await connectStdio(['--workspace', directory], env ? { env } : {});
     await session.call('read', { file_path: 'hot.txt' });
     if (life === 0) await clock.start();
     const ending = new AbortController();
     const kill = () => {
-      told.kills += 1;
+      reported.kills += 1;
       ending.abort();
       process.kill(pidOf(session), 'SIGKILL');
     };
@@ -97,7 +97,7 @@ function pidOf({ transport }: McpSession): number {
 type Lane = WriterOptions & { readonly calls: ReturnType<typeof createCalls> };
 
 async function runLane(lane: string, session: McpSession, options: Lane, ended: AbortSignal): Promise<void> {
-  const { name, told, clock, calls, random } = options;
+  const { name, told: reported, clock, calls, random } = options;
   for (let n = 0; !clock.isOver() && !ended.aborted; n++) {
     calls.count();
     // A session is one agent: two lanes that write the whole file would overwrite each other.
@@ -107,11 +107,11 @@ async function runLane(lane: string, session: McpSession, options: Lane, ended: 
     const kind = kinds[Math.floor(random() * kinds.length)] ?? 'hot';
     const mark = `mark-${name}-${lane}-${n}-${kind}`;
     try {
-      if (kind === 'move') await move(session, random, told);
-      else await addMark(session, mark, kind, told);
+      if (kind === 'move') await move(session, random, reported);
+      else await addMark(session, mark, kind, reported);
     } catch (thrown) {
       if (!ended.aborted) throw thrown;
-      told.unknown.add(mark);
+      reported.unknown.add(mark);
       return;
     }
   }
@@ -121,11 +121,11 @@ async function addMark(
   session: McpSession,
   mark: string,
   kind: 'whole' | keyof typeof edited,
-  told: WriterLog,
+  reported: WriterLog,
 ): Promise<void> {
   const answer = kind === 'whole' ? await writeWhole(session, mark) : await edit(session, mark, edited[kind]);
-  if (!answer.isError) told.acknowledged.add(mark);
-  else refuse(told, answer);
+  if (!answer.isError) reported.acknowledged.add(mark);
+  else refuse(reported, answer);
 }
 
 async function edit(session: McpSession, mark: string, paths: readonly string[]): Promise<ToolAnswer> {
@@ -148,10 +148,10 @@ async function writeWhole(session: McpSession, mark: string): Promise<ToolAnswer
   return session.call('write', { file_path: 'whole.txt', content: `${[...lines, mark].join('\n')}\nEND\n` });
 }
 
-async function move(session: McpSession, random: () => number, told: WriterLog): Promise<void> {
+async function move(session: McpSession, random: () => number, reported: WriterLog): Promise<void> {
   const [from, to] = random() < 0.5 ? movingPaths : movingPaths.toReversed();
   const answer = await session.call('move', { from, to });
-  if (answer.isError) refuse(told, answer);
+  if (answer.isError) refuse(reported, answer);
 }
 
 function refuse({ refused }: WriterLog, { structured }: ToolAnswer): void {

@@ -16,16 +16,23 @@ test.each([
     'work/moving.txt': 'END\n',
     'work/elsewhere/keep': '',
   });
-  const told = newWriterLog();
-  const clock = createClock(count, seconds * 1000, () => isEnough(told));
+  const reported = newWriterLog();
+  const clock = createClock(count, seconds * 1000, () => isEnough(reported));
   const writers = Array.from({ length: count }, (_, index) => {
     const own = fixture.at(`data-${data === 'one data directory' ? 0 : index}`);
     mkdirSync(own, { recursive: true });
     const env = { CROFT_DATA: own };
-    return runWriter({ name: `${index}`, directory: fixture.at('work'), env, told, clock, random: Math.random });
+    return runWriter({
+      name: `${index}`,
+      directory: fixture.at('work'),
+      env,
+      told: reported,
+      clock,
+      random: Math.random,
+    });
   });
   await Promise.all(writers);
-  check(told, countMarks(fixture.at('work')));
+  check(reported, countMarks(fixture.at('work')));
   const verified = await runCroft(['audit', 'verify', '--trail', 'local', '--data', fixture.at('data-0')]);
   expect(verified, verified.stdout).toMatchObject({ exitCode: 0 });
 });

@@ -75,13 +75,13 @@ describe('a hostile workspace', () => {
 
   test.each(['.skills', '.skills/pdf', '.skills/pdf/bin', '.skills/pdf/SKILL.md', '.agents'])(
     'cannot redirect the sync by a link at %s',
-    async (place) => {
+    async (root) => {
       using fixture = openFixture({ ...server, 'work/src/SKILL.md': '# PDF\n', 'work/src/fill': 'mine' });
       const canary = plantCanary(fixture.at('work-evil'));
       await fixture.sync();
       for (const target of ['/src', '/../work-evil', '/nowhere']) {
-        rmSync(fixture.at(`work/${place}`), { recursive: true, force: true });
-        symlinkSync(fixture.at(`work${target}`), fixture.at(`work/${place}`));
+        rmSync(fixture.at(`work/${root}`), { recursive: true, force: true });
+        symlinkSync(fixture.at(`work${target}`), fixture.at(`work/${root}`));
         fixture.plant({ 'skills/pdf/SKILL.md': `# for ${target}\n`, 'agents/SKILL.md': 'x' });
         await fixture
           .sync()
@@ -129,8 +129,10 @@ describe('the directories of the server', () => {
     symlinkSync('../../secret/SKILL.md', fixture.at('skills/outer/SKILL.md'));
     const { skipped } = await fixture.sync();
     expect(fixture.tree()).toEqual(syncedTree);
-    const told = skipped.map(({ path }) => path);
-    expect(told).toEqual(expect.arrayContaining(['linked', 'pdf/key', 'pdf/all', 'pdf/in', 'key.md', 'pdf/.mcp.json']));
+    const reported = skipped.map(({ path }) => path);
+    expect(reported).toEqual(
+      expect.arrayContaining(['linked', 'pdf/key', 'pdf/all', 'pdf/in', 'key.md', 'pdf/.mcp.json']),
+    );
   });
 
   test('that are missing or unreadable remove nothing from a workspace', async () => {

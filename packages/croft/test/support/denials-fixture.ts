@@ -1,4 +1,4 @@
-import { explainDenials, type FailedCommand } from '../../src/core/commands/denials/explain-denials.ts';
+import { type FailedCommand, findDenialsInOutput } from '../../src/core/commands/denials/find-denials-in-output.ts';
 import type { SandboxLimits } from '../../src/core/commands/sandbox.ts';
 
 export const workspacePath = '/home/me/project';
@@ -15,5 +15,5 @@ const failed = { code: 1, signal: null };
 
 export function explain(output: string, more: Partial<FailedCommand> = {}) {
   const fence = { workspacePath, guardsFiles: true, network: 'deny-all', limits } as const;
-  return explainDenials({ output, exit: failed, ...fence, ...more });
+  return findDenialsInOutput({ output, exit: failed, ...fence, ...more });
 }

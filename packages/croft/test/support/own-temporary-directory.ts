@@ -7,9 +7,9 @@ import { makeDirectory } from './harness.ts';
  * nor counted.
  */
 export function useOwnTemporaryDirectory() {
-  const place = makeDirectory();
-  chmodSync(place.path, 0o755);
-  vi.stubEnv('TMPDIR', place.path);
+  const directory = makeDirectory();
+  chmodSync(directory.path, 0o755);
+  vi.stubEnv('TMPDIR', directory.path);
   onTestFinished(() => void vi.unstubAllEnvs());
-  return place;
+  return directory;
 }

@@ -81,7 +81,7 @@ const programDirectories = findToolchains(process.env.PATH ?? '', process.env.HO
 
 function missingOf(name: ToolchainName): string[] {
   const isThere = (need: string) =>
-    need.startsWith('/') || programDirectories.some((place) => existsSync(join(place, need)));
+    need.startsWith('/') || programDirectories.some((directory) => existsSync(join(directory, need)));
   return toolchains[name].needs.filter((need) => !isThere(need) || (need.startsWith('/') && !existsSync(need)));
 }
 

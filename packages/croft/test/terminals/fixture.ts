@@ -18,7 +18,7 @@ export type Screen = ReturnType<typeof connectTerminal>;
 /** Connects a terminal client, like a page in a browser. */
 export function connectTerminal(url: string, path: string) {
   const socket = new WebSocket(new URL(path, url.replace(/^http/, 'ws')), 'croft.terminal.1');
-  const [told, pieces]: [TerminalTold[], Buffer[]] = [[], []];
+  const [reported, pieces]: [TerminalTold[], Buffer[]] = [[], []];
   const decoder = new StringDecoder();
   let [text, length] = ['', 0];
   let status: number | undefined;
@@ -28,14 +28,14 @@ export function connectTerminal(url: string, path: string) {
     socket.terminate();
   });
   socket.on('message', (data: Buffer, isBinary) => {
-    if (!isBinary) return void told.push(TerminalTold.parse(JSON.parse(data.toString())));
+    if (!isBinary) return void reported.push(TerminalTold.parse(JSON.parse(data.toString())));
     pieces.push(data);
     length += data.length;
     text += decoder.write(data);
   });
   return {
     socket,
-    told,
+    told: reported,
     text: () => text,
     /** The number of bytes, which costs nothing to ask. */
     length: () => length,
@@ -47,10 +47,10 @@ export function connectTerminal(url: string, path: string) {
       vi.waitFor(() => {
         if (!pattern.test(text)) throw new Error(`not yet ${pattern}: ${text.slice(-300)}`);
       }),
-    untilTold: (type: TerminalTold['type']) =>
+    untilMessage: (type: TerminalTold['type']) =>
       vi.waitFor(() => {
-        const found = told.find((message) => message.type === type);
-        if (!found) throw new Error(`not told ${type}, but ${JSON.stringify(told)}`);
+        const found = reported.find((message) => message.type === type);
+        if (!found) throw new Error(`not told ${type}, but ${JSON.stringify(reported)}`);
         return found;
       }),
     untilClosed: () =>

@@ -20,36 +20,36 @@ afterAll(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-const places = ['on this machine', 'on a runner'] as const;
-const at = (where: (typeof places)[number]) =>
+const machines = ['on this machine', 'on a runner'] as const;
+const at = (where: (typeof machines)[number]) =>
   where === 'on this machine' ? { owner: account, place: here } : { owner: remote.account, place: remote };
 
-test.each(places)('C2-13: typed text arrives in a terminal %s, which has a size', async (where) => {
-  const { owner, place } = at(where);
-  const { path } = await newTicket(owner, place, { rows: 30, columns: 100 });
+test.each(machines)('C2-13: typed text arrives in a terminal %s, which has a size', async (where) => {
+  const { owner, place: target } = at(where);
+  const { path } = await newTicket(owner, target, { rows: 30, columns: 100 });
   using screen = connectTerminal(platform.url, path);
-  await screen.untilTold('attached');
+  await screen.untilMessage('attached');
   screen.type('stty size; pwd; tty\n');
   await screen.untilText(/30 100\r\n\/workspaces\/.*\r\n\/dev\/pts\/\d/s);
   screen.say({ type: 'resize', rows: 50, columns: 120 });
   screen.type('sleep 0.2; stty size\n');
   await screen.untilText(/50 120/);
   screen.type('exit 7\n');
-  expect(await screen.untilTold('exit')).toEqual({ type: 'exit', code: 7, signal: null });
+  expect(await screen.untilMessage('exit')).toEqual({ type: 'exit', code: 7, signal: null });
   await screen.untilClosed();
 });
 
-test.each(places)('a terminal %s resumes after a cut, at the exact byte', async (where) => {
-  const { owner, place } = at(where);
-  using first = connectTerminal(platform.url, (await newTicket(owner, place)).path);
-  const { terminal } = (await first.untilTold('attached')) as { terminal: string };
+test.each(machines)('a terminal %s resumes after a cut, at the exact byte', async (where) => {
+  const { owner, place: target } = at(where);
+  using first = connectTerminal(platform.url, (await newTicket(owner, target)).path);
+  const { terminal } = (await first.untilMessage('attached')) as { terminal: string };
   first.type('stty -echo; PS1=; for i in $(seq 1 20000); do echo line-$i; done; echo all done\n');
   await first.untilText(/line-100\r/);
   first.socket.terminate();
   await first.untilClosed();
   const from = first.length();
-  using second = connectTerminal(platform.url, (await newTicket(owner, place, { terminal, from })).path);
-  await second.untilTold('attached');
+  using second = connectTerminal(platform.url, (await newTicket(owner, target, { terminal, from })).path);
+  await second.untilMessage('attached');
   const acknowledging = setInterval(() => second.say({ type: 'ack', offset: from + second.length() }), 5);
   await second.untilText(/all done\r\n/).finally(() => clearInterval(acknowledging));
   const whole = Buffer.concat([first.bytes(), second.bytes()]).toString();
@@ -58,7 +58,7 @@ test.each(places)('a terminal %s resumes after a cut, at the exact byte', async 
 
 test('a program waits for its viewer, and no buffer grows meanwhile', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
-  await screen.untilTold('attached');
+  await screen.untilMessage('attached');
   screen.type('yes | head -c 20000000; echo; echo the "end"\n');
   await screen.untilText(/y\r\ny/);
   // Without acknowledgements the output stops by itself, far from the end.
@@ -72,7 +72,7 @@ test('a program waits for its viewer, and no buffer grows meanwhile', async () =
 test('C2-3: a ticket admits one person once, to its own terminal', async () => {
   const { path } = await newTicket(account, here);
   using screen = connectTerminal(platform.url, path);
-  const { terminal } = (await screen.untilTold('attached')) as { terminal: string };
+  const { terminal } = (await screen.untilMessage('attached')) as { terminal: string };
   using again = connectTerminal(platform.url, path);
   await again.untilClosed();
   expect(again.status()).toBe(401);
@@ -84,7 +84,7 @@ test('C2-3: a ticket admits one person once, to its own terminal', async () => {
   const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'other', scopes: ['*'] }));
   const other = openAccount(platform.url, key.secret, account.accountId);
   using foreign = connectTerminal(platform.url, (await newTicket(other, here, { terminal })).path);
-  expect(await foreign.untilTold('error')).toMatchObject({ code: 'E_NOT_FOUND' });
+  expect(await foreign.untilMessage('error')).toMatchObject({ code: 'E_NOT_FOUND' });
   const refused = await remote.account.send('POST', `/v1/sandboxes/${here.sandboxId}/terminals`, {
     workspaceId: here.workspaceId,
   });
@@ -96,7 +96,7 @@ test('C2-3: without its sandbox no terminal opens, and never one on the server',
   const sandboxId = await owner.newSandbox({ provider: 'remote', runner: 'nobody' });
   const workspaceId = await owner.newWorkspace();
   using screen = connectTerminal(platform.url, (await newTicket(owner, { sandboxId, workspaceId })).path);
-  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
+  expect(await screen.untilMessage('error')).toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
   screen.type('touch /tmp/croft-terminal-canary\n');
   await screen.untilClosed();
   expect(existsSync('/tmp/croft-terminal-canary')).toBe(false);
@@ -118,14 +118,14 @@ test('a terminal ends with the key that opened it', async () => {
   const key = mustBe(201, await account.send('POST', '/v1/keys', { name: 'brief', scopes: ['terminal', 'read'] }));
   const person = openAccount(platform.url, key.secret, account.accountId);
   using screen = connectTerminal(platform.url, (await newTicket(person, here)).path);
-  await screen.untilTold('attached');
+  await screen.untilMessage('attached');
   mustBe(200, await account.send('DELETE', `/v1/keys/${key.key.keyId}`));
   await screen.untilClosed();
 });
 
 test('a viewer that acknowledges without reading is disconnected, and its output is not buffered', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
-  await screen.untilTold('attached');
+  await screen.untilMessage('attached');
   screen.type('yes | head -c 200000000\n');
   await screen.untilText(/y\r\ny/);
   screen.socket.pause();
@@ -139,11 +139,11 @@ test('a viewer that acknowledges without reading is disconnected, and its output
 
 test('endless input for a program that does not read is refused', async () => {
   using screen = connectTerminal(platform.url, (await newTicket(account, here)).path);
-  await screen.untilTold('attached');
+  await screen.untilMessage('attached');
   screen.type('stty raw -echo; echo rea""dy; sleep 1000\n');
   await screen.untilText(/ready/);
   for (let index = 0; index < 64; index += 1) screen.type('x'.repeat(200_000));
-  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_TOO_LARGE' });
+  expect(await screen.untilMessage('error')).toMatchObject({ code: 'E_TOO_LARGE' });
   await screen.untilClosed();
 });
 
@@ -152,6 +152,6 @@ test('a ticket is refused after its key was revoked', async () => {
   const { path } = await newTicket(openAccount(platform.url, key.secret, account.accountId), here);
   mustBe(200, await account.send('DELETE', `/v1/keys/${key.key.keyId}`));
   using screen = connectTerminal(platform.url, path);
-  expect(await screen.untilTold('error')).toMatchObject({ code: 'E_UNAUTHORIZED' });
+  expect(await screen.untilMessage('error')).toMatchObject({ code: 'E_UNAUTHORIZED' });
   expect(screen.told.map(({ type }) => type)).toEqual(['error']);
 });

@@ -15,7 +15,7 @@ const jobs: readonly (readonly [As, 'all' | 'groups'])[] = [
 ];
 /** A machine under load has other things to do, and it takes many times as long there as here. */
 const bootedMs = 300_000;
-const told = new Map<string, AttemptReport>();
+const reports = new Map<string, AttemptReport>();
 
 /** Here control groups may be version 1, or out of reach. There they are version 2, and given in every way there is. */
 describe.skipIf(!isPossible)('control groups version 2, in a virtual machine', () => {
@@ -31,19 +31,19 @@ describe.skipIf(!isPossible)('control groups version 2, in a virtual machine', (
     if (!isUp) console.warn(`SKIPPED, because no other kernel can be started here: ${output.slice(-2000)}`);
     for (const line of output.split('\n').filter((row) => row.startsWith('{'))) {
       const one: AttemptReport = JSON.parse(line);
-      told.set(one.as, one);
+      reports.set(one.as, one);
     }
   }, 2 * bootedMs);
   beforeEach((context) => context.skip(!isUp));
 
   test('delegated: limits of memory, processes and processor time hold, and are reported', () => {
-    expect(told.get('delegated'), output).toMatchObject({
+    expect(reports.get('delegated'), output).toMatchObject({
       groups: { version: 2 },
       own: '0::/given-delegated/croft-server',
       memory: { output: '0\n', rules: ['memory'] },
       processes: { output: '', rules: ['processes'] },
     });
-    expect(told.get('delegated')?.processorShare).toBeLessThan(0.75);
+    expect(reports.get('delegated')?.processorShare).toBeLessThan(0.75);
   });
 
   test.each([
@@ -51,15 +51,15 @@ describe.skipIf(!isPossible)('control groups version 2, in a virtual machine', (
     ['beside', '0::/given-beside/croft-server'],
     ['contained', '0::/given-contained/croft-server'],
   ])('of %s: they are found, each time, and the report names their source', (as, own) => {
-    expect(told.get(as), output).toMatchObject({ groups: { version: 2 }, own });
+    expect(reports.get(as), output).toMatchObject({ groups: { version: 2 }, own });
   });
 
   test('of a user without delegation: the reason is reported', () => {
-    expect(told.get('plain'), output).toMatchObject({ groups: { reason: expect.stringContaining('EACCES') } });
+    expect(reports.get('plain'), output).toMatchObject({ groups: { reason: expect.stringContaining('EACCES') } });
   });
 
   test('of a user who shares a delegated group: the reason is reported', () => {
-    expect(told.get('crowded'), output).toMatchObject({
+    expect(reports.get('crowded'), output).toMatchObject({
       groups: { reason: expect.stringContaining('other processes') },
     });
   });

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
 /** What keys do. A key is a character, or two after each other: `g n`. */
-export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const offKey = 'croft-keys';
 export const areKeysOn = signal(localStorage.getItem(offKey) !== 'off');

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 
 const themes = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 export const theme = signal<Theme>(readTheme());
 

@@ -9,7 +9,7 @@ import { mayDo } from '../server/session.ts';
 import { toOneLine } from '../text/marks.ts';
 import { nameOfWorkspace } from './names.ts';
 
-export const pendingPath = '/v1/approvals?state=pending&limit=200';
+const pendingPath = '/v1/approvals?state=pending&limit=200';
 
 const listed = signal<readonly Approval[]>([]);
 

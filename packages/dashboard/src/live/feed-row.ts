@@ -25,7 +25,7 @@ export interface FeedRow {
   readonly violations: readonly Violation[];
 }
 
-export interface Violation {
+interface Violation {
   readonly layer: string;
   readonly rule: string;
   readonly target: string;

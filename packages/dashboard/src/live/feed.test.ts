@@ -14,7 +14,7 @@ function record(action: string, call: string, details: object = {}, seconds = 0)
   };
 }
 
-const told = (row: AuditRecord): AccountEvent => ({ type: 'audit', record: row });
+const reported = (row: AuditRecord): AccountEvent => ({ type: 'audit', record: row });
 const started = (call: string): AccountEvent => ({
   ...{ type: 'call.started', at: '2030-01-01T12:00:00.000Z', call, agentId: 'writer', session: 'key_1/default' },
   ...{ tool: 'edit', workspace: 'notes', title: 'src/a.ts' },
@@ -24,7 +24,9 @@ test('a call keeps its place from its beginning to its end', () => {
   const feed = createFeed();
   feed.add([started('one')]);
   feed.add([started('two')]);
-  const rows = feed.add([told(record('call.ended', 'one', { duration_ms: 40, is_error: false, checkpoint: 'ck_1' }))]);
+  const rows = feed.add([
+    reported(record('call.ended', 'one', { duration_ms: 40, is_error: false, checkpoint: 'ck_1' })),
+  ]);
   expect(rows.map(({ key, outcome, checkpoint }) => [key, outcome, checkpoint])).toEqual([
     ['two', 'running', undefined],
     ['one', 'ran', 'ck_1'],
@@ -35,7 +37,7 @@ test('a record that comes by the list and by the stream is one row', () => {
   const feed = createFeed();
   const ended = record('call.ended', 'one', { is_error: false });
   feed.addOlder([ended]);
-  expect(feed.add([told(ended)])).toHaveLength(1);
+  expect(feed.add([reported(ended)])).toHaveLength(1);
 });
 
 test('older records, newest first: the end of a call comes before its beginning', () => {
@@ -61,14 +63,14 @@ test.each([
   [{ is_error: false, exit_code: 2 }, 'failed'],
   [{ is_error: false, exit_code: 0 }, 'ran'],
 ])('%j is %s', (details, outcome) => {
-  expect(createFeed().add([told(record('call.ended', 'one', details))])[0]?.outcome).toBe(outcome);
+  expect(createFeed().add([reported(record('call.ended', 'one', details))])[0]?.outcome).toBe(outcome);
 });
 
 test('what a person changed is a row, and what nobody needs is none', () => {
   const rows = createFeed().add([
-    told(record('undo', '')),
-    told(record('key.created', '')),
-    told(record('call.ended', '')),
+    reported(record('undo', '')),
+    reported(record('key.created', '')),
+    reported(record('call.ended', '')),
   ]);
   expect(rows.map(({ tool, outcome }) => [tool, outcome])).toEqual([['undo', 'change']]);
 });
@@ -76,7 +78,7 @@ test('what a person changed is a row, and what nobody needs is none', () => {
 test('details that are no JSON, or no object, harm nothing', () => {
   const feed = createFeed();
   for (const details of ['{', '[]', 'null', '"x"', '{"call": {}}'])
-    feed.add([told({ ...record('call.ended', 'one'), details })]);
+    feed.add([reported({ ...record('call.ended', 'one'), details })]);
   expect(feed.add([])).toEqual([]);
 });
 
@@ -86,5 +88,5 @@ test('a long day is cut at its oldest end', () => {
   const rows = feed.add(events);
   expect(rows).toHaveLength(12_000);
   expect(rows[0]?.key).toBe('call 14999');
-  expect(feed.add([told(record('call.ended', 'call 14999', { is_error: false }))])[0]?.outcome).toBe('ran');
+  expect(feed.add([reported(record('call.ended', 'call 14999', { is_error: false }))])[0]?.outcome).toBe('ran');
 });

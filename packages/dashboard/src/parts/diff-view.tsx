@@ -43,7 +43,7 @@ export function DiffFile({ path, diff, change, layout, isOpen = true }: DiffFile
   );
 }
 
-export function DiffCounts({ added, removed }: { readonly added: number; readonly removed: number }) {
+function DiffCounts({ added, removed }: { readonly added: number; readonly removed: number }) {
   return (
     <span class="counts">
       <span class="count-added">+{added}</span> <span class="count-removed">−{removed}</span>

@@ -2,7 +2,7 @@ import type { Approval } from '@croft/protocol';
 import { segment, send } from './request.ts';
 
 /** A call ran, or a person has to agree first. */
-export type CallEnd =
+type CallEnd =
   | { readonly type: 'result'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly type: 'approval'; readonly approval: Approval };
 

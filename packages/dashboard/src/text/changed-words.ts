@@ -1,5 +1,5 @@
 /** Part of a line, and whether the other line of the pair does not have it. */
-export interface ChangedPart {
+interface ChangedPart {
   readonly text: string;
   readonly isChanged: boolean;
 }

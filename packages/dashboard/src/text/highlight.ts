@@ -1,5 +1,5 @@
 /** A piece of code with what it is, without knowing the language: good enough to read by. */
-export interface CodePiece {
+interface CodePiece {
   readonly text: string;
   readonly kind: 'plain' | 'keyword' | 'string' | 'number' | 'comment';
 }

@@ -1,5 +1,5 @@
 /** A piece of a text: as it is, or a character that a person would not see, by a mark. */
-export interface MarkedPiece {
+interface MarkedPiece {
   readonly text: string;
   /** What the character is, for people. Left out for text that shows itself. */
   readonly meaning?: string;

@@ -12,7 +12,7 @@ export interface DiffHunk {
   readonly lines: readonly DiffLine[];
 }
 
-export interface ParsedDiff {
+interface ParsedDiff {
   readonly hunks: readonly DiffHunk[];
   readonly added: number;
   readonly removed: number;
@@ -64,7 +64,7 @@ function readHunk(lines: readonly string[], start: number, head: RegExpExecArray
 }
 
 /** A row of a diff in two columns. */
-export interface SplitRow {
+interface SplitRow {
   readonly left?: DiffLine | undefined;
   readonly right?: DiffLine | undefined;
 }

@@ -65,11 +65,11 @@ test('follows changes until it is told to stop', async () => {
     for await (const event of files.events({ signal: stop.signal })) seen.push(event);
   })().catch((thrown) => thrown);
   let count = 0;
-  const told = () => seen.some(({ type, path = '' }) => type === 'create' && path.startsWith('fed'));
+  const reported = () => seen.some(({ type, path = '' }) => type === 'create' && path.startsWith('fed'));
   await vi.waitFor(
     () => {
       writeFileSync(at.at(`fed${count++}`), 'x');
-      expect(told()).toBe(true);
+      expect(reported()).toBe(true);
     },
     { timeout: 20_000, interval: 100 },
   );

@@ -42,8 +42,8 @@ export function createAccountMeter(options: AccountMeterOptions) {
   return async (accountId: string): Promise<AccountUsage> => {
     const all = (await options.workspacesOf(accountId)).map((id) => directoriesOf(accountId, id));
     const [files, historyBytes] = await Promise.all([
-      measureAll(all.flatMap((places) => places.files)),
-      measureAll(all.flatMap((places) => places.history)),
+      measureAll(all.flatMap((sites) => sites.files)),
+      measureAll(all.flatMap((sites) => sites.history)),
     ]);
     return { bytes: files + historyBytes, historyBytes };
   };

@@ -19,11 +19,11 @@ async function start(answer: (asked: string) => Promise<boolean>) {
     await records[Symbol.asyncDispose]();
     directory[Symbol.dispose]();
   });
-  const [asked, told]: [string[], string[]] = [[], []];
+  const [asked, reported]: [string[], string[]] = [[], []];
   let connect: Connect = () => {};
   const pending = createPendingRemovals({
     ...{ records, retryMs: 1000, onWarning() {} },
-    emit: (event, toFields) => void told.push(`${event.split('.').at(-1)} ${toFields().workspace}`),
+    emit: (event, toFields) => void reported.push(`${event.split('.').at(-1)} ${toFields().workspace}`),
   });
   const retries = createRemovalRetries({
     ...{ pending, onFailure: expect.unreachable },
@@ -40,7 +40,7 @@ async function start(answer: (asked: string) => Promise<boolean>) {
     },
   });
   return {
-    ...{ records, asked, told, retries },
+    ...{ records, asked, told: reported, retries },
     connect: (...of: Parameters<Connect>) => connect(...of),
     owe: async (accountId: string, workspaceId: string, runner = 'far') =>
       records.change(({ removals }) => removals.insert({ accountId, workspaceId, runner, createdAt: '2026-01-01' })),
@@ -58,7 +58,15 @@ const toToken = (accountId: string): RunnerToken => ({ accountId, runnerId: 'key
 
 test('a machine that fails is asked a limited number of times per connection, and again over the next connection', async () => {
   let isAble = false;
-  const { records, asked, told, retries, connect, owe, left } = await start(async () => {
+  const {
+    records,
+    asked,
+    told: reported,
+    retries,
+    connect,
+    owe,
+    left,
+  } = await start(async () => {
     if (isAble) return true;
     throw new AppError('E_READ_ONLY', 'not now');
   });
@@ -71,12 +79,19 @@ test('a machine that fails is asked a limited number of times per connection, an
   expect(asked).toEqual(Array(3).fill('far ws_1'));
   isAble = true;
   connect(token, link);
-  await expect.poll(() => told).toEqual(['gone ws_1']);
+  await expect.poll(() => reported).toEqual(['gone ws_1']);
   expect([await left(accountId), asked.length]).toEqual([[], 4]);
 });
 
 test('a machine is asked only about its own account and workspaces, and a refused removal is dropped', async () => {
-  const { records, asked, told, connect, owe, left } = await start(async () => {
+  const {
+    records,
+    asked,
+    told: reported,
+    connect,
+    owe,
+    left,
+  } = await start(async () => {
     throw new AppError('E_FORBIDDEN', 'its operator has it');
   });
   const [mine, theirs] = [await addAccount(records), await addAccount(records)];
@@ -84,6 +99,6 @@ test('a machine is asked only about its own account and workspaces, and a refuse
   await owe(mine, 'ws_2', 'near');
   await owe(theirs, 'ws_3');
   connect(toToken(mine), newLink());
-  await expect.poll(() => told).toEqual(['left ws_1']);
+  await expect.poll(() => reported).toEqual(['left ws_1']);
   expect([asked, await left(mine), await left(theirs)]).toEqual([['far ws_1'], [], ['ws_3']]);
 });

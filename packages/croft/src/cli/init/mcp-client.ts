@@ -29,7 +29,7 @@ export interface McpClient {
   toEntry(server: EntrySource): Readonly<Record<string, unknown>> | undefined;
 }
 
-export type ClientFiles = Pick<McpClient, 'sign' | 'userFile'>;
+type ClientFiles = Pick<McpClient, 'sign' | 'userFile'>;
 
 /** Where a client keeps its settings on a system. */
 export function filesOf(client: McpClient, platform: NodeJS.Platform = process.platform): ClientFiles {

@@ -11,7 +11,7 @@ export const outputOptions = {
   quiet: { type: 'boolean', short: 'q', summary: 'print only ids, a line each' },
 } as const;
 
-export interface Output<Row> {
+interface Output<Row> {
   readonly columns: RecordColumns<Row>;
   readonly idOf: (row: Row) => string;
   readonly rows: readonly Row[];

@@ -21,7 +21,7 @@ interface CreationDefinition<Reach, O extends Options> {
 }
 
 /** How a noun makes a record, without the types of its flags. */
-export interface Creation<Reach> extends Omit<CreationDefinition<Reach, Options>, 'run'> {
+interface Creation<Reach> extends Omit<CreationDefinition<Reach, Options>, 'run'> {
   run(client: Reach, name: string, values: Given, terminal: CommandContext): Promise<Made>;
 }
 

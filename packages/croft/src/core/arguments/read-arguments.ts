@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { sameArgumentTwice, unknownArguments } from './argument-errors.ts';
+import { convertText, type Kinds, kindsOf, type ValueKind } from './convert-text-to-schema.ts';
 import { parseBySchema } from './parse-by-schema.ts';
-import { type Kinds, kindsOf, readPlain, type ValueKind } from './value-kind.ts';
 
-export type Arguments = Readonly<Record<string, unknown>>;
+type Arguments = Readonly<Record<string, unknown>>;
 
 /**
  * A group of arguments of another system that together replace arguments of the tool: a first and a last line for an
@@ -115,7 +115,7 @@ function toSnake(name: string): string {
 }
 
 function readValue(value: unknown, kind: ValueKind | undefined, known: Known): unknown {
-  if (typeof value === 'string') return kind ? readPlain(kind, value) : value;
+  if (typeof value === 'string') return kind ? convertText(kind, value) : value;
   if (kind?.type === 'list' && Array.isArray(value)) return value.map((item) => readValue(item, kind.of, known));
   if (kind?.type !== 'object' || typeof value !== 'object' || value === null) return value;
   return readObject(value as Arguments, kind.kinds, known);
@@ -152,7 +152,7 @@ function addTo(
   const values = formed.get(form) ?? new Map<string, unknown>();
   if (values.has(name)) throw sameArgumentTwice(name, name);
   const kind = kindsOf(form.input).get(name);
-  formed.set(form, values.set(name, kind ? readPlain(kind, value) : value));
+  formed.set(form, values.set(name, kind ? convertText(kind, value) : value));
 }
 
 function addForm(read: Collector, form: AlternativeForm, values: Map<string, unknown>): void {

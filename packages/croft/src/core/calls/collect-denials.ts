@@ -1,4 +1,4 @@
-import { denialKey } from '../commands/denials/explain-denials.ts';
+import { denialKey } from '../commands/denials/find-denials-in-output.ts';
 import { renderDenials } from '../commands/denials/sandbox-denials.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import { addNotices } from '../tools/result-notices.ts';

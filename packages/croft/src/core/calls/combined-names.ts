@@ -17,7 +17,7 @@ interface Meaning {
 }
 
 const position = ['line', 'character', 'col', 'column'];
-const place = [...position, 'file', 'filePath', 'file_path'];
+const index = [...position, 'file', 'filePath', 'file_path'];
 const ofFile: Meaning = { tool: 'outline', drops: position };
 const callers: Meaning = { tool: 'calls' };
 const callees: Meaning = { tool: 'calls', adds: { direction: 'out' } };
@@ -29,8 +29,8 @@ const operations: Readonly<Record<string, Meaning>> = {
   ...{ gotoimplementation: { tool: 'find_implementations' }, implementation: { tool: 'find_implementations' } },
   ...{ hover: { tool: 'hover' }, documentsymbol: ofFile, documentsymbols: ofFile, symbols: ofFile },
   ...{
-    workspacesymbol: { tool: 'search_code', drops: place },
-    workspacesymbols: { tool: 'search_code', drops: place },
+    workspacesymbol: { tool: 'search_code', drops: index },
+    workspacesymbols: { tool: 'search_code', drops: index },
   },
   ...{ preparecallhierarchy: callers, incomingcalls: callers, outgoingcalls: callees },
   ...{ diagnostics: { tool: 'diagnostics', drops: position }, rename: { tool: 'rename_symbol' } },

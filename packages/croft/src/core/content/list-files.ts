@@ -6,7 +6,7 @@ export interface ListedFile extends DirectoryEntry {
   readonly path: string;
 }
 
-export interface ListFilesOptions {
+interface ListFilesOptions {
   readonly recursive: boolean;
   /** Directories of these names are skipped. */
   readonly skip?: ReadonlySet<string> | undefined;

@@ -3,14 +3,14 @@ import { expect, test, vi } from 'vitest';
 import { type Dependency, startReadiness } from './readiness.ts';
 
 function open(check: Dependency['check']) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const readiness = startReadiness({
     dependencies: [{ name: 'store', check }],
     deadlineMs: 50,
-    onBegan: ({ dependency, reason }) => void told.push(`began ${dependency}: ${reason}`),
-    onEnded: ({ dependency }) => void told.push(`ended ${dependency}`),
+    onBegan: ({ dependency, reason }) => void reported.push(`began ${dependency}: ${reason}`),
+    onEnded: ({ dependency }) => void reported.push(`ended ${dependency}`),
   });
-  return { told, ...readiness };
+  return { told: reported, ...readiness };
 }
 
 test('a check that hangs is started once, however many callers ask', async () => {

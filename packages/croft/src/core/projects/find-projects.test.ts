@@ -112,20 +112,20 @@ describe('a hostile tree is searched within limits', () => {
 
   test('links in circles and links out are not followed', async () => {
     using outside = makeDirectory({ 'go.mod': '', 'pyproject.toml': '[tool.ruff]\n' });
-    using place = makeDirectory({ 'a/package.json': '{}' });
-    symlinkSync(outside.path, place.at('out'));
-    symlinkSync(place.path, place.at('a/round'));
-    symlinkSync(outside.at('pyproject.toml'), place.at('pyproject.toml'));
-    symlinkSync('Cargo.toml', place.at('Cargo.toml'));
-    const [python, rust, node, ...others] = await watch(onDisk(place.path)).projects();
+    using folder = makeDirectory({ 'a/package.json': '{}' });
+    symlinkSync(outside.path, folder.at('out'));
+    symlinkSync(folder.path, folder.at('a/round'));
+    symlinkSync(outside.at('pyproject.toml'), folder.at('pyproject.toml'));
+    symlinkSync('Cargo.toml', folder.at('Cargo.toml'));
+    const [python, rust, node, ...others] = await watch(onDisk(folder.path)).projects();
     expect(show([python!, node!, rust!].filter(Boolean))).toEqual(['python:', 'node:a', 'rust:']);
     expect(python?.lint).toBeUndefined();
     expect(others).toEqual([]);
   });
 
   test('entries that are no files are skipped', async () => {
-    using place = makeDirectory({ 'package.json/x': '', 'Cargo.toml': Buffer.alloc(2 * 1024 * 1024, 'a') });
-    expect(show(await watch(onDisk(place.path)).projects())).toEqual(['rust:']);
+    using folder = makeDirectory({ 'package.json/x': '', 'Cargo.toml': Buffer.alloc(2 * 1024 * 1024, 'a') });
+    expect(show(await watch(onDisk(folder.path)).projects())).toEqual(['rust:']);
   });
 });
 
@@ -170,18 +170,18 @@ describe('found projects', () => {
   });
 
   test('are the same on a disk and in memory', async () => {
-    using place = makeDirectory({ 'package.json': '{}' });
-    const { projects } = watch(onDisk(place.path));
+    using folder = makeDirectory({ 'package.json': '{}' });
+    const { projects } = watch(onDisk(folder.path));
     expect((await projects())[0]?.packageManager).toBe('npm');
-    writeFileSync(place.at('package.json'), '{"packageManager":"bun@1"}');
+    writeFileSync(folder.at('package.json'), '{"packageManager":"bun@1"}');
     expect((await projects())[0]?.packageManager).toBe('bun');
-    writeFileSync(place.at('package.json'), '{"packageManager":"npm@1"}');
-    utimesSync(place.at('package.json'), 1, 1);
+    writeFileSync(folder.at('package.json'), '{"packageManager":"npm@1"}');
+    utimesSync(folder.at('package.json'), 1, 1);
     expect((await projects())[0]?.packageManager).toBe('npm');
-    mkdirSync(place.at('sub'));
-    writeFileSync(place.at('sub/go.mod'), '');
+    mkdirSync(folder.at('sub'));
+    writeFileSync(folder.at('sub/go.mod'), '');
     expect(show(await projects())).toEqual(['node:', 'go:sub']);
-    rmSync(place.at('package.json'));
+    rmSync(folder.at('package.json'));
     expect(show(await projects())).toEqual(['go:sub']);
   });
 });

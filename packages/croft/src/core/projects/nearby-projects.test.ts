@@ -8,8 +8,8 @@ import { createNearbyProjects } from './nearby-projects.ts';
 
 /** A workspace on disk with old directories, and a clock that the test advances. */
 function open(tree: Record<string, string>) {
-  const place = makeDirectory(tree);
-  const files = createDiskFiles({ handle: openRoot(place.path), names: [place.path] });
+  const root = makeDirectory(tree);
+  const files = createDiskFiles({ handle: openRoot(root.path), names: [root.path] });
   const listed: string[] = [];
   let clock = 0;
   const along = createNearbyProjects({
@@ -24,16 +24,16 @@ function open(tree: Record<string, string>) {
     now: () => clock,
   });
   return {
-    place,
+    place: root,
     along,
-    age: (...paths: readonly string[]) => paths.forEach((path) => void utimesSync(place.at(path), 1000, 1000)),
+    age: (...paths: readonly string[]) => paths.forEach((path) => void utimesSync(root.at(path), 1000, 1000)),
     later() {
       clock += 2000;
     },
     find: async (path: string) =>
       (await along.around(path)).map(({ language, directory }) => `${language}:${directory}`),
     takeListed: () => listed.splice(0),
-    [Symbol.dispose]: () => place[Symbol.dispose](),
+    [Symbol.dispose]: () => root[Symbol.dispose](),
   };
 }
 

@@ -59,7 +59,7 @@ export function createNearbyProjects({ files, detectors, now }: NearbyProjectsOp
   function open(directory: string): KnownDirectory {
     const known = knownDirectories.get(directory);
     if (known) return known;
-    if (knownDirectories.size >= maxKnownDirectories) forgetPlaces();
+    if (knownDirectories.size >= maxKnownDirectories) forgetDirectories();
     const listDirectories = () => listDirectoriesTo(remembered.find, directory);
     const detect = createProjectFinder({ files: remembered.files, detectors, listDirectories, onChange() {} });
     const entry: KnownDirectory = { detect, profiles: [], round: Number.NaN };
@@ -67,7 +67,7 @@ export function createNearbyProjects({ files, detectors, now }: NearbyProjectsOp
     return entry;
   }
 
-  function forgetPlaces(): void {
+  function forgetDirectories(): void {
     knownDirectories.clear();
     projectDirectories.clear();
   }

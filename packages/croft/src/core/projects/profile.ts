@@ -76,7 +76,7 @@ export interface ProjectDirectory {
    * Finds a program that the project has installed, such as `node_modules/.bin/eslint`, here and in the directories
    * above up to the root; otherwise returns its bare name, for the PATH. Never one that would have to be downloaded.
    */
-  findProgram(places: readonly string[], name: string): Promise<string>;
+  findProgram(paths: readonly string[], name: string): Promise<string>;
 }
 
 /** Detects projects of one language by their files. */

@@ -34,7 +34,7 @@ export function openProjectDirectory(tree: ProjectTree, directory: ListedDirecto
       const file = posix.join(path, name);
       return (await recordAndCheckExists(tree, file)) ? readText(tree.files, file) : undefined;
     },
-    findProgram: (places, name) => findProgram(tree, path, { places, name }),
+    findProgram: (paths, name) => findProgram(tree, path, { paths, name }),
   };
 }
 
@@ -75,7 +75,7 @@ function filesBelow({ directories }: ProjectTree, path: string, endings: readonl
 async function findProgram(
   tree: ProjectTree,
   path: string,
-  { places: directories, name }: { places: readonly string[]; name: string },
+  { paths: directories, name }: { paths: readonly string[]; name: string },
 ): Promise<string> {
   for (const above of levelsAbove(path)) {
     for (const directory of directories) {

@@ -37,7 +37,7 @@ export function guardFiles(files: Files, guard: QuotaGuard): Files {
   };
 }
 
-const lookAgainBytes = 8 * 1024 * 1024;
+const measureAgainBytes = 8 * 1024 * 1024;
 
 interface Sized {
   readonly size: number;
@@ -62,7 +62,7 @@ async function* withinQuota(
       await guard.mustFit(growth(before, size));
       const left = Math.min(await guard.left(), guard.disk?.left() ?? Number.POSITIVE_INFINITY);
       // Others fill the disk too, so the space is checked again soon.
-      enough = size + Math.min(left / 2, lookAgainBytes);
+      enough = size + Math.min(left / 2, measureAgainBytes);
     }
     yield piece;
   }

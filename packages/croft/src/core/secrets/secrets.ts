@@ -11,7 +11,7 @@ export interface SecretSource {
   read(name: string, workspace?: string): string | undefined;
 }
 
-export interface Secret {
+interface Secret {
   readonly name: string;
   /** Name of the environment variable that holds it in a command. */
   readonly variable: string;

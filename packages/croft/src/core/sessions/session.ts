@@ -88,8 +88,6 @@ export function createSession(
   return session;
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 interface SessionsOptions {
   readonly create: (id: string) => Session;
   readonly now: () => number;

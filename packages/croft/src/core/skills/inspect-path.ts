@@ -16,12 +16,12 @@ export function createPathInspector(files: Files) {
 
   /** Whether a path is a directory without links, or does not exist yet. */
   function isPlain(directory: string): Promise<boolean> {
-    const known = plain.get(directory) ?? lookAt(directory);
+    const known = plain.get(directory) ?? inspectOne(directory);
     plain.set(directory, known);
     return known;
   }
 
-  async function lookAt(directory: string): Promise<boolean> {
+  async function inspectOne(directory: string): Promise<boolean> {
     const parent = directory.slice(0, Math.max(directory.lastIndexOf('/'), 0));
     if (parent !== '' && !(await isPlain(parent))) return false;
     const found = await files.stat(directory).catch(absentIfNotFound);
@@ -29,7 +29,7 @@ export function createPathInspector(files: Files) {
   }
 
   /** Inspects a path without a file. A link that leads nowhere, or out, still exists. */
-  async function lookForOther(path: string): Promise<PathState> {
+  async function findOther(path: string): Promise<PathState> {
     const found = await files.stat(path).catch(absentIfNotFound);
     if (found === 'absent') return { kind: 'absent' };
     // A file that appeared meanwhile: another sync is at work.
@@ -42,7 +42,7 @@ export function createPathInspector(files: Files) {
     if (!(await isPlain(path.slice(0, path.lastIndexOf('/')))))
       return { kind: 'foreign', reason: 'a parent of it is a link or not a directory' };
     const found = await files.version(path).catch((thrown) => ignorePathError(thrown) ?? unreadable);
-    if (found === undefined) return lookForOther(path);
+    if (found === undefined) return findOther(path);
     if (found === unreadable || found.path !== path) return notAFile;
     const hash = await contentHash(files, path, found.version);
     return hash === undefined

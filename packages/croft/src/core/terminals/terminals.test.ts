@@ -31,10 +31,13 @@ function open(graceMs = 60_000) {
 }
 
 function newViewer() {
-  const [told, shown]: [TerminalTold[], Buffer[]] = [[], []];
+  const [reported, shown]: [TerminalTold[], Buffer[]] = [[], []];
   const leave = vi.fn();
-  const viewer = { show: (bytes: Buffer) => void shown.push(bytes), tell: (one: TerminalTold) => void told.push(one) };
-  return { ...viewer, leave, told, text: () => Buffer.concat(shown).toString() };
+  const viewer = {
+    show: (bytes: Buffer) => void shown.push(bytes),
+    tell: (one: TerminalTold) => void reported.push(one),
+  };
+  return { ...viewer, leave, told: reported, text: () => Buffer.concat(shown).toString() };
 }
 
 function useFakeTimers() {
@@ -141,8 +144,8 @@ test('a terminal that fails to open frees its slot and its sandbox', async () =>
 });
 
 test('a shell starts only if the audit trail has its opening, and each recorded opening is closed once', async () => {
-  const [untold, told] = [newSandbox(), newSandbox()];
-  const made = [untold, told];
+  const [untold, reported] = [newSandbox(), newSandbox()];
+  const made = [untold, reported];
   const onOpen = vi.fn(async () => {});
   const onClosed = vi.fn(async () => {});
   const openSandbox = async () => made.shift()?.sandbox as Sandbox;

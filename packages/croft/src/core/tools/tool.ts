@@ -65,7 +65,7 @@ export interface ToolResult<Output = Record<string, unknown>> {
   readonly replacement?: FileReplacement | undefined;
 }
 
-export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> {
+interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly name: string;
   readonly title: string;
   readonly description: string;

@@ -23,7 +23,7 @@ export function createUploader(root: WritableRoot, locks: KeyedLock, sweep: Swee
   return {
     async upload(path, pieces, { maxBytes, expect, allow, around = (work) => work() }) {
       const own = await beginWrite(root, path, { allow });
-      using checked = await lookBefore({ path, own, expect, allow });
+      using checked = await statBefore({ path, own, expect, allow });
       using spooled = await spoolUpload(checked?.directoryFd ?? root.handle, pieces, { maxBytes, path, durability });
       return await around(() =>
         serializeGitChanges(root, [path], () => putSpooled(spooled, { path, own, expect, allow })),
@@ -32,7 +32,7 @@ export function createUploader(root: WritableRoot, locks: KeyedLock, sweep: Swee
   };
 
   /** Rejects an invalid upload before any byte is received. The result holds the directory open, if it exists. */
-  async function lookBefore({ path, own, expect, allow }: UploadTarget): Promise<ResolvedPath | undefined> {
+  async function statBefore({ path, own, expect, allow }: UploadTarget): Promise<ResolvedPath | undefined> {
     const resolved = walkIfExists(root, path);
     try {
       if (resolved && resolved.path !== own) await mustNotBeControlFile(root, resolved.path, allow);

@@ -41,14 +41,14 @@ export function createWriter(root: WritableRoot, locks: KeyedLock, sweep: Sweep)
       { allow }: ChangeOptions = {},
     ) {
       const own = await beginWrite(root, path, { allow });
-      using spot = walkIfExists(root, path);
-      if (!spot) {
+      using parent = walkIfExists(root, path);
+      if (!parent) {
         const change = await decide(undefined);
         return toChanged({ ...(await write(path, change.bytes, { expect: 'absent', allow })), change });
       }
       let current: CurrentFileWithState | undefined;
-      const done = await replace({ path, own, resolved: spot, allow }, async (found) => {
-        current = found && (await readCurrent(found, spot.path, path));
+      const done = await replace({ path, own, resolved: parent, allow }, async (found) => {
+        current = found && (await readCurrent(found, parent.path, path));
         return decide(current);
       });
       return toChanged(done, current);
@@ -58,8 +58,8 @@ export function createWriter(root: WritableRoot, locks: KeyedLock, sweep: Sweep)
   async function write(path: string, bytes: Uint8Array, options: FileWriteOptions = {}) {
     const { expect, isExecutable, allow } = options;
     const own = await beginWrite(root, path, options);
-    using spot = walk(root, path, { follow: true, create: true });
-    return await replace({ path, own, resolved: spot, isExecutable, allow }, async (found) => {
+    using parent = walk(root, path, { follow: true, create: true });
+    return await replace({ path, own, resolved: parent, isExecutable, allow }, async (found) => {
       await mustBeExpected(found, expect, path);
       return { bytes };
     });

@@ -8,7 +8,7 @@ import type { NamedEntries } from './find-names.ts';
 import { looksLikeGit } from './git-directory.ts';
 
 const turnMs = 4;
-const entriesPerLook = 256;
+const entriesPerStep = 256;
 /** A directory of this size has some thousand entries on any file system. */
 const smallBytes = 64 * 1024;
 
@@ -60,7 +60,7 @@ async function readKinds(search: Search, path: string): Promise<ReadonlyMap<stri
     for (const entry of listEntries(directory)) {
       if (--search.entriesLeft < 0) break;
       kinds.set(entry.name, kindOf(entry));
-      if (search.entriesLeft % entriesPerLook === 0) await takeTurns(search);
+      if (search.entriesLeft % entriesPerStep === 0) await takeTurns(search);
     }
   } catch {
     // The directory is gone or not readable: then the tools cannot read it either.

@@ -5,7 +5,7 @@ import { findNames, type NamedEntries } from './find-names.ts';
 import type { Repository } from './follow-git-settings.ts';
 import { looksLikeGit } from './git-directory.ts';
 
-export interface Repositories {
+interface Repositories {
   readonly directories: readonly Repository[];
   /** Files and links named `.git`. */
   readonly gitFiles: readonly string[];

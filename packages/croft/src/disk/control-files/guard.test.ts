@@ -96,12 +96,12 @@ test('a new file may be made, and directories of packages may come and go', asyn
 
 test('only the sync of agents may change their definitions, and it may change no other control file', async () => {
   const { root, files } = open();
-  const told = { isSynced: true } as const;
-  await files.write('.agents/a.md', Buffer.from('a'), told);
+  const reported = { isSynced: true } as const;
+  await files.write('.agents/a.md', Buffer.from('a'), reported);
   await expect(files.write('.agents/a.md', Buffer.from('evil'))).rejects.toMatchObject(refused);
-  await files.write('.agents/a.md', Buffer.from('b'), told);
-  await files.write('.agents/b.md', Buffer.from('b'), told);
-  await files.remove('.agents/b.md', { recursive: false, signal, ...told });
+  await files.write('.agents/a.md', Buffer.from('b'), reported);
+  await files.write('.agents/b.md', Buffer.from('b'), reported);
+  await files.remove('.agents/b.md', { recursive: false, signal, ...reported });
   symlinkSync('../.git/hooks/pre-commit', join(root, '.agents/hook.md'));
   symlinkSync('../.git', join(root, '.agents/git.md'));
   mkdirSync(join(root, 'sub/.agents'), { recursive: true });
@@ -109,10 +109,10 @@ test('only the sync of agents may change their definitions, and it may change no
     ...['.agents/hook.md', '.agents/git.md/config', '.agents/x', '.agents/x/y.md', '.agents/skills/x/SKILL.md'],
     ...['.mcp.json', '.git/hooks/x.md', '.agents/../.mcp.json', 'sub/.agents/x.md', './sub/../.git/config'],
   ]) {
-    await expect(files.write(path, Buffer.from('evil'), told), path).rejects.toMatchObject(refused);
+    await expect(files.write(path, Buffer.from('evil'), reported), path).rejects.toMatchObject(refused);
   }
-  await expect(files.remove('.agents', { recursive: true, signal, ...told })).rejects.toMatchObject(refused);
-  await expect(files.remove('.mcp.json', { recursive: true, signal, ...told })).rejects.toMatchObject(refused);
+  await expect(files.remove('.agents', { recursive: true, signal, ...reported })).rejects.toMatchObject(refused);
+  await expect(files.remove('.mcp.json', { recursive: true, signal, ...reported })).rejects.toMatchObject(refused);
   expect(readFileSync(join(root, '.git/hooks/pre-commit'), 'utf8')).toBe('#!/bin/sh\n');
   expect(readFileSync(join(root, '.agents/a.md'), 'utf8')).toBe('b');
 });

@@ -57,19 +57,19 @@ describe.each([
     }
   }
 
-  const look = (name: string) => statSync(fixture.at(name), { throwIfNoEntry: false });
+  const statOf = (name: string) => statSync(fixture.at(name), { throwIfNoEntry: false });
   const read = (name: string) => readFileSync(fixture.at(name), 'utf8');
 
   test('creates a file and replaces it, and leaves no other name', async () => {
     await put('größe.txt', 'one', undefined);
     expect(read('größe.txt')).toBe('one');
-    await put('größe.txt', 'two', look('größe.txt'));
+    await put('größe.txt', 'two', statOf('größe.txt'));
     expect(read('größe.txt')).toBe('two');
     expect(readdirSync(fixture.path)).toEqual(['größe.txt']);
   });
 
   test('a modification time with a fraction of a millisecond is recognised', async () => {
-    for (let i = 0; i < 50; i++) await put('a', `${i}`, look('a'));
+    for (let i = 0; i < 50; i++) await put('a', `${i}`, statOf('a'));
     expect(read('a')).toBe('49');
   });
 
@@ -139,8 +139,8 @@ test('a file system in memory needs no sync', async () => {
 test('a replacement that needs a sync is left to the slow way', async () => {
   // Not the file system of the tests' directory, which may be in memory.
   const file = openSync('/proc/self/status', 'r');
-  const place = { directoryFd: file, name: 'a' };
-  const replacement = { handle: file, from: place, to: place, before: undefined, path: 'a' };
+  const target = { directoryFd: file, name: 'a' };
+  const replacement = { handle: file, from: target, to: target, before: undefined, path: 'a' };
   expect(await replaceWithoutSync(replacement, given, false)).toBe(false);
   closeSync(file);
 });

@@ -35,10 +35,10 @@ beforeEach(() => {
 });
 
 /** Returns the path behind a handle and closes the handle. */
-function use<T>(handle: number, look: (handle: number) => T): T {
+function use<T>(handle: number, run: (handle: number) => T): T {
   expect(handle).toBeGreaterThanOrEqual(0);
   try {
-    return look(handle);
+    return run(handle);
   } finally {
     closeSync(handle);
   }
@@ -99,15 +99,15 @@ describe('open', () => {
 describe('reopen', () => {
   test('opens the file behind the handle, whatever is found at its path now', () => {
     writeFileSync(fixture.at('work/f'), 'first');
-    const place = open(directory, 'f', held, 0);
+    const opened = open(directory, 'f', held, 0);
     execFileSync('mv', [fixture.at('work/f'), fixture.at('elsewhere')]);
     mkdirSync(fixture.at('work/f'));
-    use(place, () => expect(use(reopen(place, O_RDONLY), (file) => readFileSync(file, 'utf8'))).toBe('first'));
+    use(opened, () => expect(use(reopen(opened, O_RDONLY), (file) => readFileSync(file, 'utf8'))).toBe('first'));
   });
 
   test('refuses a handle of a link, and a number that is not open', () => {
     symlinkSync('../outside.txt', fixture.at('work/link'));
-    use(open(directory, 'link', held, 0), (place) => expect(reopen(place, O_RDONLY)).toBe(-ELOOP));
+    use(open(directory, 'link', held, 0), (opened) => expect(reopen(opened, O_RDONLY)).toBe(-ELOOP));
     expect([-ENOENT, -EBADF]).toContain(reopen(1_000_000, O_RDONLY));
     const call = reopen as (...args: unknown[]) => unknown;
     for (const args of [[], ['1', 0], [1, 'x']]) expect(() => call(...args)).toThrow(TypeError);

@@ -4,8 +4,8 @@ import { makeDirectory } from '../../../test/support/harness.ts';
 import { openDirectory, openRoot } from './handles.ts';
 
 test('a missing directory is an error of the kernel, recognised by its system call', () => {
-  using place = makeDirectory({ file: '' });
-  const root = openRoot(place.path);
+  using folder = makeDirectory({ file: '' });
+  const root = openRoot(folder.path);
   try {
     const open = (name: string) => () => openDirectory(root, Buffer.from(name));
     expect(open('gone')).toThrow(expect.objectContaining({ code: 'ENOENT', syscall: 'open' }));

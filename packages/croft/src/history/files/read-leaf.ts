@@ -18,7 +18,7 @@ import { type FileIdentity, isSameIdentity } from '../tree/tree-nodes.ts';
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Larger files are never in memory as a whole. */
-export const maxWholeBytes = 8 * 1024 * 1024;
+const maxWholeBytes = 8 * 1024 * 1024;
 /** Smaller holes take no longer to read than it takes to examine the file. */
 const maxIgnoredHoleBytes = 64 * 1024;
 const blockBytes = 512;

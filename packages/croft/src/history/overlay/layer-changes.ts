@@ -59,56 +59,56 @@ export async function findLayerChanges(sides: LayerSides, options: FindLayerChan
   const found = createFindings(sides, options);
   const takeTurns = createTurns(options.signal);
 
-  async function visit(spot: ComparedDirectory): Promise<number> {
-    if (spot.depth > maxDepth)
+  async function visit(pair: ComparedDirectory): Promise<number> {
+    if (pair.depth > maxDepth)
       throw new AppError('E_TOO_LARGE', `directories are nested more than ${maxDepth} deep`, { hint });
-    const names = namesOf(spot);
+    const names = namesOf(pair);
     for (const name of names) {
       await takeTurns();
-      await compare(spot, name);
+      await compare(pair, name);
     }
     return names.length;
   }
 
-  async function compare(spot: ComparedDirectory, name: Buffer): Promise<void> {
-    const [below, above, written] = [spot.lower, spot.merged, spot.upper].map((directoryFd) => stat(directoryFd, name));
-    if (isUntouched(sides, spot, { below, above, isWritten: written !== undefined })) return;
-    const path = spot.path === '' ? pathFromBytes(name) : `${spot.path}/${pathFromBytes(name)}`;
+  async function compare(pair: ComparedDirectory, name: Buffer): Promise<void> {
+    const [below, above, written] = [pair.lower, pair.merged, pair.upper].map((directoryFd) => stat(directoryFd, name));
+    if (isUntouched(sides, pair, { below, above, isWritten: written !== undefined })) return;
+    const path = pair.path === '' ? pathFromBytes(name) : `${pair.path}/${pathFromBytes(name)}`;
     if (below?.isDirectory() && above?.isDirectory()) {
-      await enter(spot, name, path, ['lower', 'merged', 'upper']);
+      await enter(pair, name, path, ['lower', 'merged', 'upper']);
       return;
     }
-    if (below?.isDirectory()) await enterOne(spot, name, path, 'lower');
-    if (above?.isDirectory()) await enterOne(spot, name, path, 'merged');
-    await found.compare(spot, name, path, below);
+    if (below?.isDirectory()) await enterOne(pair, name, path, 'lower');
+    if (above?.isDirectory()) await enterOne(pair, name, path, 'merged');
+    await found.compare(pair, name, path, below);
   }
 
   /** Enters a directory that only one side has. Its entries are the change, or the directory itself if it is empty. */
   async function enterOne(
-    spot: ComparedDirectory,
+    pair: ComparedDirectory,
     name: Buffer,
     path: TreePath,
     side: 'lower' | 'merged',
   ): Promise<void> {
-    const stats = stat(spot[side], name);
-    const inside = await enter(spot, name, path, [side]);
+    const stats = stat(pair[side], name);
+    const inside = await enter(pair, name, path, [side]);
     if (inside > 0 || !stats) return;
     const entry: TreeEntry = { kind: 'directory', mode: Number(stats.mode) & 0o777, size: 0, hash: emptyTreeHash };
     found.push({ path, [side === 'lower' ? 'before' : 'after']: entry });
   }
 
   async function enter(
-    spot: ComparedDirectory,
+    pair: ComparedDirectory,
     name: Buffer,
     path: TreePath,
     wanted: readonly Side[],
   ): Promise<number> {
-    const opened = wanted.map((side) => [side, open(spot[side], name)] as const);
+    const opened = wanted.map((side) => [side, open(pair[side], name)] as const);
     try {
-      const [below, above] = [stat(spot.lower, name), stat(spot.merged, name)];
-      const isMoved = spot.isMoved || isYounger(above, sides.madeNs);
+      const [below, above] = [stat(pair.lower, name), stat(pair.merged, name)];
+      const isMoved = pair.isMoved || isYounger(above, sides.madeNs);
       const isOriginal = wanted.includes('upper') && below?.ino === above?.ino;
-      return await visit({ path, depth: spot.depth + 1, isMoved, isOriginal, ...Object.fromEntries(opened) });
+      return await visit({ path, depth: pair.depth + 1, isMoved, isOriginal, ...Object.fromEntries(opened) });
     } finally {
       for (const [, handle] of opened) if (handle !== undefined) closeSync(handle);
     }

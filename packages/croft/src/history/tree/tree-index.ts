@@ -151,7 +151,7 @@ export class TreeIndex {
   }
 
   #seeDirectory(
-    place: { name: RawName; parent: DirectoryNode },
+    position: { name: RawName; parent: DirectoryNode },
     sighting: Sighting,
     known: TreeNode | undefined,
     touches: TouchedPath[],
@@ -166,15 +166,15 @@ export class TreeIndex {
     }
     // It is another directory of that name, whose entries are still to come.
     if (known) this.drop(known, touches);
-    const made = newDirectory(place, sighting);
+    const made = newDirectory(position, sighting);
     made.seenIn = this.#looks;
     this.directories.set(made.path, made);
-    addChild(place.parent, made);
+    addChild(position.parent, made);
     touches.push({ path: sighting.path, type: 'create' });
   }
 
   #seeLeaf(
-    place: { name: RawName; parent: DirectoryNode },
+    position: { name: RawName; parent: DirectoryNode },
     { path, kind, inode, size, mtimeNs, ctimeNs, mode }: Sighting,
     known: TreeNode | undefined,
     touches: TouchedPath[],
@@ -193,7 +193,7 @@ export class TreeIndex {
     if (kind !== 'file' && kind !== 'link') return;
     const unread = { entry: undefined, line: undefined, isFresh: remembered?.entry !== undefined, isStored: false };
     const numbers = { seenIn: this.#looks, bornIn: this.#absorbed };
-    addChild(place.parent, { ...place, kind, identity, ...numbers, ...unread, ...remembered });
+    addChild(position.parent, { ...position, kind, identity, ...numbers, ...unread, ...remembered });
     touches.push({ path, type: 'create' });
   }
 

@@ -8,7 +8,7 @@ export interface HostFileMount {
   readonly target: string;
 }
 
-export interface Certificates {
+interface Certificates {
   readonly environment: Readonly<Record<string, string>>;
   readonly files: readonly HostFileMount[];
 }

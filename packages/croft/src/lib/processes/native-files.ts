@@ -17,7 +17,7 @@ interface NativeFile {
 export const nativeSources = join(packageDirectory, 'native');
 
 /** The npm package that brings the compiled files to an installation without a compiler. */
-export const nativePackage = `@croft/${process.platform}-${process.arch}`;
+const nativePackage = `@croft/${process.platform}-${process.arch}`;
 
 /** The directory that `croft doctor --fix` compiles to. Each version of the sources has its own. */
 export function compiledDirectory(): string {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { expectCheap } from '../../../test/support/expect-cheap.ts';
 import { createStringFinder } from './find-strings.ts';
 
-function coverage(places: { needle: string; start: number }[]): Set<number> {
-  return new Set(places.flatMap(({ needle, start }) => Array.from(needle, (_, index) => start + index)));
+function coverage(matches: { needle: string; start: number }[]): Set<number> {
+  return new Set(matches.flatMap(({ needle, start }) => Array.from(needle, (_, index) => start + index)));
 }
 
 function findNaively(needles: string[], text: string) {
@@ -14,9 +14,9 @@ function findNaively(needles: string[], text: string) {
 }
 
 function find(needles: string[], text: string) {
-  const places: { needle: string; start: number }[] = [];
-  createStringFinder(needles)(text, (needle, start) => places.push({ needle, start }));
-  return places;
+  const matches: { needle: string; start: number }[] = [];
+  createStringFinder(needles)(text, (needle, start) => matches.push({ needle, start }));
+  return matches;
 }
 
 const unit = fc.constantFrom('a', 'b', 'c', 'é', '漢');
@@ -35,9 +35,9 @@ test('finds what a naive search finds, and nothing else', () => {
       ),
       (list, parts) => {
         const whole = [...parts, ...list, ...list].join('');
-        const places = find(list, whole);
-        for (const { needle, start } of places) expect(whole.startsWith(needle, start)).toBe(true);
-        expect(coverage(places)).toEqual(coverage(findNaively(list, whole)));
+        const matches = find(list, whole);
+        for (const { needle, start } of matches) expect(whole.startsWith(needle, start)).toBe(true);
+        expect(coverage(matches)).toEqual(coverage(findNaively(list, whole)));
       },
     ),
     { numRuns: 2000 },
@@ -59,8 +59,8 @@ test.each([
       { needle: 'aba', start: 2 },
     ],
   ],
-])('%s', (_, list, text, places) => {
-  expect(find(list, text)).toEqual(places);
+])('%s', (_, list, text, matches) => {
+  expect(find(list, text)).toEqual(matches);
 });
 
 test('many needles with the same beginning are searched in little time', async () => {

@@ -3,7 +3,7 @@ import { keyEndPattern, mayBeKeyLine, openKeyStart, pemLabel } from './private-k
 import { joinSpans, type Span } from './spans.ts';
 
 /** Redacts a text that arrives in pieces. */
-export interface RedactionStream {
+interface RedactionStream {
   /** Returns what can be shown by now. The rest may be the beginning of a secret, and is held back. */
   push(text: string): string;
   /** Returns the rest: no more text comes. */

@@ -63,8 +63,8 @@ test('the result does not depend on the chunks', () => {
   fc.assert(
     fc.property(noise, fc.array(fc.nat(60)), (text, cuts) => {
       const strip = createControlStripper();
-      const places = [0, ...cuts.sort((a, b) => a - b), text.length];
-      const parts = places.slice(1).map((end, index) => strip(text.slice(places[index], end)));
+      const positions = [0, ...cuts.sort((a, b) => a - b), text.length];
+      const parts = positions.slice(1).map((end, index) => strip(text.slice(positions[index], end)));
       expect(parts.join('') + strip.flush()).toBe(stripControl(text));
     }),
     { numRuns: 3000 },

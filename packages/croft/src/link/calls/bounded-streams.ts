@@ -62,7 +62,7 @@ export function* toPieces(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += pieceBytes) yield bytes.subarray(start, start + pieceBytes);
 }
 
-export interface SendOptions {
+interface SendOptions {
   /**
    * Aborts when nobody wants the bytes any more. Sending stops, and the caller knows the reason from its own signal.
    */

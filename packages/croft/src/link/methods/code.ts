@@ -5,7 +5,7 @@ import { defineMethod, Id, InsidePath, PathText } from './define-method.ts';
 export const codeChannel = 0;
 export const maxAnswerBytes = 4 * 1024 * 1024;
 /** A server asks for no more references at once. */
-const maxPlaces = 1000;
+const maxLocations = 1000;
 const maxEdits = 20_000;
 const maxActions = 50;
 const maxDiagnostics = 10_000;
@@ -45,7 +45,7 @@ function isWhere({ path, isExternal }: { readonly path: string; readonly isExter
   return isExternal || InsidePath.min(1).safeParse(path).success;
 }
 
-const Place = z
+const Location = z
   .object({
     path: Line,
     line: Count,
@@ -58,7 +58,7 @@ const Place = z
   .refine(({ path, external = false }) => isWhere({ path, isExternal: external }), 'is not a path of the workspace');
 const found = {
   at: Line,
-  items: z.array(Place).max(maxPlaces),
+  items: z.array(Location).max(maxLocations),
   precision: z.enum(['server', 'text']),
   complete: z.boolean(),
   notes: z.array(Line).max(20),
@@ -70,7 +70,7 @@ const edits = {
   files: z
     .array(z.object({ path: InsidePath.min(1), edits: z.array(TextEdit) }))
     .refine((files) => files.reduce((sum, file) => sum + file.edits.length, 0) <= maxEdits, 'are too many edits'),
-  moves: z.array(z.object({ from: InsidePath.min(1), to: InsidePath.min(1) })).max(maxPlaces),
+  moves: z.array(z.object({ from: InsidePath.min(1), to: InsidePath.min(1) })).max(maxLocations),
 };
 
 export const findDefinitions = defineQuestion(
@@ -81,7 +81,7 @@ export const findDefinitions = defineQuestion(
 
 export const findReferences = defineQuestion(
   'references',
-  { ...symbol, withDeclaration: z.boolean(), limit: z.int().min(1).max(maxPlaces), cursor: Short.optional() },
+  { ...symbol, withDeclaration: z.boolean(), limit: z.int().min(1).max(maxLocations), cursor: Short.optional() },
   z.object({ ...found, total: Count, start: Count, next: Short.optional() }),
 );
 

@@ -22,7 +22,7 @@ const Mode = z.enum(['deny-all', 'restricted', 'public', 'allow-all']);
 const Entries = z.array(z.string().max(300)).max(maxEntries).optional();
 
 /** The side that opens the sandbox validates the entries. */
-export const Network = z.strictObject({
+const Network = z.strictObject({
   mode: Mode,
   domains: Entries,
   cidrs: Entries,

@@ -15,7 +15,7 @@ export interface LinkWire {
 
 export interface LinkWireEvents {
   onMessage(message: Buffer): void;
-  /** The buffer has become smaller. */
+  /** Called when the send buffer has space again. */
   onDrain(): void;
   /** Called once, whichever side ended the connection. */
   onClose(reason: string): void;

@@ -17,7 +17,7 @@ import { createSendQueue } from './send-queue.ts';
 /** `reconnecting`: there is no connection, but nothing is lost yet. `offline`: the link is lost for good. */
 export type LinkState = 'online' | 'reconnecting' | 'offline';
 
-export interface LinkOptions {
+interface LinkOptions {
   /** How long the link waits for a new connection before it is lost. */
   readonly graceMs: number;
   /**

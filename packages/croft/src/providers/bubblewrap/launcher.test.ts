@@ -31,7 +31,7 @@ const provide = (spawner: Spawner) =>
   createBubblewrap(operator, { findInit, toArguments: toBwrapArguments, groups: findGroups(), spawner });
 
 /** Prints everything by which sandboxes may differ, and nothing by which any two always differ. */
-const look = `
+const script = `
   awk '$5 !~ "^/proc/" { print "mount", $5, $6 }' /proc/self/mountinfo
   grep -E '^(Cap|NoNewPrivs|Seccomp|Uid|Gid|Groups|Sig|Umask|NSpid|NSsid|PPid|Threads)' /proc/1/status
   grep -E '^(Cap|NoNewPrivs|Seccomp|Uid|Gid|Groups|Umask|Sig)' /proc/self/status
@@ -65,7 +65,7 @@ test.skipIf(isRestricted).each(networks)(
       for (const name of ['', ...Object.keys(tree), '.git', 'src']) chownSync(fixture.at(name), 12345, 12345);
     const seen = async (spawner: Spawner) => {
       const sandbox = await openSandbox(fixture.path, { provider: provide(spawner), network });
-      const { stdout, stderr } = await shellIn(sandbox, look);
+      const { stdout, stderr } = await shellIn(sandbox, script);
       await shellIn(sandbox, 'rm src/x');
       return [...stdout.split('\n'), ...stderr.split('\n')];
     };

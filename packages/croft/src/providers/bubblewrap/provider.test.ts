@@ -138,9 +138,9 @@ function namespaceOf(pid: string): string {
 }
 
 /** Returns an empty text for a process that has ended meanwhile. */
-function lookAt(_pid: string, look: () => string): string {
+function lookAt(_pid: string, read: () => string): string {
   try {
-    return look();
+    return read();
   } catch {
     return '';
   }

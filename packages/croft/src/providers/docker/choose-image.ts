@@ -1,6 +1,6 @@
 import type { HostTools } from '../../host/toolchains/host-tools.ts';
 import type { Engine } from './engine.ts';
-import { ensureHostImage } from './host-image.ts';
+import { ensureMountPointImage } from './mount-point-image.ts';
 import { unavailable } from './unavailable.ts';
 
 /** The programs of a container. */
@@ -15,7 +15,7 @@ const usualPath = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin',
 
 /** Chooses the image that was asked for by name, or else this machine's own programs. Never fetches an image. */
 export async function chooseImage(engine: Engine, wanted: string | undefined, ofHost: HostTools): Promise<ChosenImage> {
-  if (wanted === undefined) return { name: await ensureHostImage(engine), tools: ofHost, isHost: true };
+  if (wanted === undefined) return { name: await ensureMountPointImage(engine), tools: ofHost, isHost: true };
   const found = await engine.findImage(wanted);
   if (!found) throw unavailable(`the image ${wanted} is not on this machine; fetch it first: docker pull ${wanted}`);
   const volumes = Object.keys(found.Config?.Volumes ?? {});

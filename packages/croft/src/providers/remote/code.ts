@@ -10,14 +10,14 @@ import { invalidAnswer } from './rpc/runner-errors.ts';
 const maxIdleMs = 30 * 60_000;
 
 /** Asks the runner, which has the files and the language servers. Each question is one call. */
-export function createRemoteCode(rpc: RpcClient, place: string): (mode: ServerMode) => CodeQuestions {
+export function createRemoteCode(rpc: RpcClient, handle: string): (mode: ServerMode) => CodeQuestions {
   let lastAskedAt = Number.NEGATIVE_INFINITY;
   return (mode) => {
     const ask =
       <Question, Sent extends z.ZodType>(method: LinkMethod & { readonly sent: Sent }) =>
       (question: Question, { signal, onActivity }: ServerUse): Promise<z.output<Sent>> => {
         lastAskedAt = performance.now();
-        const call = rpc.begin(method, { place, mode, question }, { signal, deadlineMs: rpc.patienceMs });
+        const call = rpc.begin(method, { place: handle, mode, question }, { signal, deadlineMs: rpc.patienceMs });
         call.listen(methods.CodeActivity, ({ activity }) => onActivity?.(() => activity));
         return call.withJson(methods.codeChannel, methods.maxAnswerBytes, method.sent);
       };

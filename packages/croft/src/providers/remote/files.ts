@@ -17,8 +17,8 @@ const entryBytes = 4096;
 const timeBytes = 32;
 
 /** The files of a workspace on a runner. The runner checks every path, because the files are there. */
-export function createRemoteFiles(rpc: RpcClient, place: string): Files {
-  const at = (path: string) => ({ place, path: fitting(path) });
+export function createRemoteFiles(rpc: RpcClient, handle: string): Files {
+  const at = (path: string) => ({ place: handle, path: fitting(path) });
   const { change } = createRemoteFileChanger(rpc, { at, write });
 
   return {
@@ -36,7 +36,7 @@ export function createRemoteFiles(rpc: RpcClient, place: string): Files {
       if (listing.entries.length > limit) throw invalidAnswer(methods.listDirectory.name, `over ${limit} entries`);
       return listing as DirectoryListing;
     },
-    modifiedTimes: (paths) => timesOf(rpc, place, paths),
+    modifiedTimes: (paths) => timesOf(rpc, handle, paths),
     write,
     change,
     upload: async (path, pieces, options) => uploadRemoteFile(rpc, at(path), pieces, options),
@@ -47,7 +47,7 @@ export function createRemoteFiles(rpc: RpcClient, place: string): Files {
         { signal, deadlineMs: null },
       ),
     rename: async (from, to, { allow } = {}) =>
-      rpc.ask(methods.renameFile, { place, from: fitting(from), to: fitting(to), ...toAllowControl(allow) }),
+      rpc.ask(methods.renameFile, { place: handle, from: fitting(from), to: fitting(to), ...toAllowControl(allow) }),
   };
 
   /** Sends as long as the runner takes the bytes, and then waits for its disk. */
@@ -67,11 +67,11 @@ function listBytes(count: number, each: number): number {
   return Math.min(maxListBytes, 128 * 1024 + count * each);
 }
 
-async function timesOf(rpc: RpcClient, place: string, paths: readonly string[]): Promise<number[]> {
+async function timesOf(rpc: RpcClient, handle: string, paths: readonly string[]): Promise<number[]> {
   // No file can have such a path, so that its time is 0.
   const written = paths.map((path) => (path.length > maxPathLength ? '' : path));
   const body = Buffer.from(JSON.stringify(written));
-  const asked = rpc.begin(methods.modifiedTimes, { place, size: body.length });
+  const asked = rpc.begin(methods.modifiedTimes, { place: handle, size: body.length });
   await asked.sendTo(channels.body, toPieces(body));
   const times = await asked.withJson(channels.answer, listBytes(paths.length, timeBytes), methods.Times);
   if (times.length !== paths.length) throw invalidAnswer(methods.modifiedTimes.name, `${times.length} times`);

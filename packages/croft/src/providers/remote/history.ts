@@ -25,32 +25,35 @@ interface RemoteHistoryOptions {
 }
 
 /** The history of a workspace on a runner, which stores it. */
-export function createRemoteHistory(rpc: RpcClient, place: string, { hasChecks }: RemoteHistoryOptions): History {
+export function createRemoteHistory(rpc: RpcClient, handle: string, { hasChecks }: RemoteHistoryOptions): History {
   const ask = createHistoryCaller(rpc);
   return {
-    snapshot: ({ signal, ...wanted }) => ask(methods.takeSnapshot, { place, ...wanted }, methods.TakenSnapshot, signal),
-    snapshots: () => ask(methods.listSnapshots, { place }, methods.Snapshots),
-    diff: ({ from, to, signal }) => ask(methods.diffSnapshots, { place, from, to }, methods.FileDiffs, signal),
-    restore: (target, signal) => ask(methods.restoreSnapshot, { place, target }, methods.Restored, signal),
+    snapshot: ({ signal, ...wanted }) =>
+      ask(methods.takeSnapshot, { place: handle, ...wanted }, methods.TakenSnapshot, signal),
+    snapshots: () => ask(methods.listSnapshots, { place: handle }, methods.Snapshots),
+    diff: ({ from, to, signal }) => ask(methods.diffSnapshots, { place: handle, from, to }, methods.FileDiffs, signal),
+    restore: (target, signal) => ask(methods.restoreSnapshot, { place: handle, target }, methods.Restored, signal),
     async remove(name) {
-      await rpc.ask(methods.removeSnapshot, { place, name });
+      await rpc.ask(methods.removeSnapshot, { place: handle, name });
     },
-    record: (call, work) => record(rpc, { place, call }, work),
+    record: (call, work) => record(rpc, { place: handle, call }, work),
     // The reported content would have to be sent to the runner. A capture there is cheaper.
-    recordReported: (call, work) => record(rpc, { place, call }, () => work()),
+    recordReported: (call, work) => record(rpc, { place: handle, call }, () => work()),
     recordCheck: (call, work) =>
-      hasChecks ? recordCheck(rpc, { place, call }, work) : recordUnverified(rpc, { place, call }, work),
+      hasChecks
+        ? recordCheck(rpc, { place: handle, call }, work)
+        : recordUnverified(rpc, { place: handle, call }, work),
     async revertChanges(changes) {
-      const params = { place, changes: changes.map(methods.toPathChange) };
+      const params = { place: handle, changes: changes.map(methods.toPathChange) };
       return (await rpc.ask(methods.revertChanges, params)).stayed;
     },
-    checkpoints: (limit) => ask(methods.listCheckpoints, { place, limit }, methods.Checkpoints),
-    undo: (what, signal) => ask(methods.undoCalls, { place, what }, methods.Undone, signal),
+    checkpoints: (limit) => ask(methods.listCheckpoints, { place: handle, limit }, methods.Checkpoints),
+    undo: (what, signal) => ask(methods.undoCalls, { place: handle, what }, methods.Undone, signal),
     // As with a local history, a check does not fail because the tree cannot be captured or the verdict not recorded.
     captureSource: async () =>
-      (await rpc.ask(methods.captureTree, { place }, { deadlineMs: null }).catch(() => null)) ?? undefined,
+      (await rpc.ask(methods.captureTree, { place: handle }, { deadlineMs: null }).catch(() => null)) ?? undefined,
     async recordVerdict(check, of) {
-      await rpc.ask(methods.recordVerdict, { place, check, of }, { deadlineMs: null }).catch(() => {});
+      await rpc.ask(methods.recordVerdict, { place: handle, check, of }, { deadlineMs: null }).catch(() => {});
     },
   };
 }
@@ -82,7 +85,7 @@ async function recordCheck<T>(rpc: RpcClient, params: CheckParams, work: () => P
 }
 
 /** For runners of older releases: what a check leaves behind is no step of undo, and what it changed stays. */
-async function recordUnverified<T>(rpc: RpcClient, { place, call }: CheckParams, work: () => Promise<T>) {
-  const result = await record(rpc, { place, call: { ...call, byproducts: 'all' } }, work);
+async function recordUnverified<T>(rpc: RpcClient, { place: handle, call }: CheckParams, work: () => Promise<T>) {
+  const result = await record(rpc, { place: handle, call: { ...call, byproducts: 'all' } }, work);
   return { result, altered: [], unverified: 'old' } as const;
 }

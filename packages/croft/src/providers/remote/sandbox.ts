@@ -14,8 +14,8 @@ const goneWithinMs = 120_000;
 /** Limit of stored denials, as for a sandbox of this machine. */
 const maxDenials = 20;
 
-export async function openRemoteSandbox(rpc: RpcClient, place: string, wanted: SandboxRequest): Promise<Sandbox> {
-  return toRemoteSandbox(rpc, rpc.begin(openSandbox, { place, ...wanted }));
+export async function openRemoteSandbox(rpc: RpcClient, handle: string, wanted: SandboxRequest): Promise<Sandbox> {
+  return toRemoteSandbox(rpc, rpc.begin(openSandbox, { place: handle, ...wanted }));
 }
 
 /** The sandbox that a long call reports. It closes with the call at the latest. */

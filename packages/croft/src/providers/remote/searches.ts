@@ -6,12 +6,12 @@ import { toExit, toOutputs } from './program.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';
 
 /** Each search is one call. The runner opens and closes the search boxes. */
-export function createRemoteSearches(rpc: RpcClient, place: string): Workspace['withSearchBox'] {
+export function createRemoteSearches(rpc: RpcClient, handle: string): Workspace['withSearchBox'] {
   const closed = rpc.lost.then(() => {});
   return async (work) => {
     let gone: AppError | undefined;
     const start = (command: SearchCommand): RunningSearch => {
-      const searching = startIn(rpc, place, command);
+      const searching = startIn(rpc, handle, command);
       searching.exit.catch((thrown) => {
         if (AppError.is(thrown) && thrown.code !== 'E_CANCELLED') gone ??= thrown;
       });
@@ -27,10 +27,10 @@ export function createRemoteSearches(rpc: RpcClient, place: string): Workspace['
   };
 }
 
-function startIn(rpc: RpcClient, place: string, { argv, signal, withTimes }: SearchCommand): RunningSearch {
+function startIn(rpc: RpcClient, handle: string, { argv, signal, withTimes }: SearchCommand): RunningSearch {
   signal.throwIfAborted();
   const [program, ...args] = argv;
-  const asked = rpc.begin(startSearch, { place, argv: [program, ...args], withTimes });
+  const asked = rpc.begin(startSearch, { place: handle, argv: [program, ...args], withTimes });
   const kill = () => asked.sendMessage({ type: 'kill' });
   signal.addEventListener('abort', kill, { once: true });
   asked.finished.addEventListener('abort', () => signal.removeEventListener('abort', kill), { once: true });

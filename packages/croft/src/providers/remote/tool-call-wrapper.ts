@@ -12,10 +12,14 @@ interface CallWrapperOptions {
  * Wraps calls on the runner, which fetches others' changes, records history and stores the result. Each of these may
  * take long.
  */
-export function createRemoteToolCallWrapper(rpc: RpcClient, place: string, { isShared }: CallWrapperOptions): WrapCall {
+export function createRemoteToolCallWrapper(
+  rpc: RpcClient,
+  handle: string,
+  { isShared }: CallWrapperOptions,
+): WrapCall {
   const begin = ({ tool, access, session, title, byproducts, signal }: WorkspaceCall, until?: AbortSignal) => {
     const call = { tool, access, session, title, ...(byproducts && { byproducts }) };
-    return rpc.begin(wrapToolCall, { place, call }, { signal: until ?? signal });
+    return rpc.begin(wrapToolCall, { place: handle, call }, { signal: until ?? signal });
   };
 
   return async (call, work) => {

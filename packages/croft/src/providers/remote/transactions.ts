@@ -9,9 +9,9 @@ import { toRemoteSandbox } from './sandbox.ts';
 const { answerChannel } = methods;
 
 /** Runs commands on a copy that the runner makes, and then commits or discards. */
-export function createRemoteTransactions(rpc: RpcClient, place: string, wanted: SandboxRequest): Transactions {
+export function createRemoteTransactions(rpc: RpcClient, handle: string, wanted: SandboxRequest): Transactions {
   const ask = createHistoryCaller(rpc);
-  const of = (session: string) => ({ place, ...wanted, session });
+  const of = (session: string) => ({ place: handle, ...wanted, session });
   return {
     async begin(session, title, work, signal, changes) {
       // Left out if there are no changes, because runners of older releases do not know the field.

@@ -8,9 +8,9 @@ import { invalidAnswer } from './rpc/runner-errors.ts';
 /** Long, because the runner first has to read a large tree. */
 const watchWithinMs = 300_000;
 
-export function createRemoteWatch(rpc: RpcClient, place: string): WatchFiles {
+export function createRemoteWatch(rpc: RpcClient, handle: string): WatchFiles {
   return async (onChange, signal) => {
-    const asked = rpc.begin(watchWorkspace, { place }, { signal });
+    const asked = rpc.begin(watchWorkspace, { place: handle }, { signal });
     const stream = asked.readable(0);
     await firstMessage(asked, WatchStarted, { patienceMs: watchWithinMs });
     stream.on(

@@ -35,21 +35,26 @@ export async function createRemoteWorkspace(
 ): Promise<RunnerWorkspace> {
   const rpc = createRpcClient(peer, { patienceMs });
   const { namespace, workspace, name, bucket, quota } = request;
-  const { place, root, access, has } = await rpc.ask(openWorkspace, { namespace, workspace, name, bucket, quota });
+  const {
+    place: handle,
+    root,
+    access,
+    has,
+  } = await rpc.ask(openWorkspace, { namespace, workspace, name, bucket, quota });
   const isStored = bucket !== undefined || quota !== undefined;
   if (isStored && !has.around) throw invalidAnswer(openWorkspace.name, 'a workspace that it does not store');
   return {
     root,
     access,
-    files: createRemoteFiles(rpc, place),
-    withSearchBox: createRemoteSearches(rpc, place),
-    openSandbox: (wanted) => openRemoteSandbox(rpc, place, wanted),
-    ...(has.history && { history: createRemoteHistory(rpc, place, { hasChecks: has.checks }) }),
-    ...(has.around && { wrapCall: createRemoteToolCallWrapper(rpc, place, { isShared: bucket !== undefined }) }),
-    ...(has.watch && { watch: createRemoteWatch(rpc, place) }),
-    ...(has.code && { code: createRemoteCode(rpc, place) }),
-    ...(has.codeIndex && { codeIndex: createRemoteCodeIndex(rpc, place) }),
-    ...(has.forks && { forks: createRemoteForks(rpc, place) }),
-    ...(has.transactions && { transactions: (wanted) => createRemoteTransactions(rpc, place, wanted) }),
+    files: createRemoteFiles(rpc, handle),
+    withSearchBox: createRemoteSearches(rpc, handle),
+    openSandbox: (wanted) => openRemoteSandbox(rpc, handle, wanted),
+    ...(has.history && { history: createRemoteHistory(rpc, handle, { hasChecks: has.checks }) }),
+    ...(has.around && { wrapCall: createRemoteToolCallWrapper(rpc, handle, { isShared: bucket !== undefined }) }),
+    ...(has.watch && { watch: createRemoteWatch(rpc, handle) }),
+    ...(has.code && { code: createRemoteCode(rpc, handle) }),
+    ...(has.codeIndex && { codeIndex: createRemoteCodeIndex(rpc, handle) }),
+    ...(has.forks && { forks: createRemoteForks(rpc, handle) }),
+    ...(has.transactions && { transactions: (wanted) => createRemoteTransactions(rpc, handle, wanted) }),
   };
 }

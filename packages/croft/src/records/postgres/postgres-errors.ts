@@ -72,6 +72,6 @@ export function unknownOutcome(thrown: unknown): AppError {
   );
 }
 
-export function codeOf(thrown: unknown): string {
+function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
 }

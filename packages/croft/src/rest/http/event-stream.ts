@@ -1,4 +1,4 @@
-/** The text that one client is sent, in pieces that it takes when it is ready. */
+/** The text for one client, which reads a piece whenever it is ready. */
 interface EventFeed {
   /** The next events as text; `undefined` if there are none yet. */
   take(): Promise<string | undefined> | string | undefined;

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
 import { parseRow, segmentPath } from './trail-segments.ts';
 
-interface SegmentPlace {
+interface SegmentPosition {
   readonly directory: string;
   readonly segment: number;
 }
@@ -11,7 +11,11 @@ const blockBytes = 64 * 1024;
 const newline = 0x0a;
 
 /** Reads rows from the beginning of a line on. */
-export async function readRows({ directory, segment }: SegmentPlace, from: number, limit: number): Promise<RowEnd[]> {
+export async function readRows(
+  { directory, segment }: SegmentPosition,
+  from: number,
+  limit: number,
+): Promise<RowEnd[]> {
   const rows: RowEnd[] = [];
   await using file = await openSegment(directory, segment);
   let [offset, rest] = [from, Buffer.alloc(0)];
@@ -29,7 +33,7 @@ export async function readRows({ directory, segment }: SegmentPlace, from: numbe
 
 /** Reads rows that end before an offset, newest first. */
 export async function readRowsBefore(
-  { directory, segment }: SegmentPlace,
+  { directory, segment }: SegmentPosition,
   to: number,
   limit: number,
 ): Promise<RowStart[]> {

@@ -54,16 +54,27 @@ export function connect(location: BucketLocation, options: Partial<ObjectStoreOp
   });
 }
 
-export type MountSettings = Partial<S3MountOptions> & { readonly data: string; readonly place: BucketLocation };
+export type MountSettings = Partial<S3MountOptions> & {
+  readonly data: string;
+  readonly bucketLocation: BucketLocation;
+};
 
 /** Opens a mount as the app does, with a store of its own. */
-export async function openMount({ data, place, ...rest }: MountSettings): Promise<S3Mount> {
-  const directory = join(data, 'mounts', place.namespace);
-  const store = openSqliteStore(join(data, `${place.namespace}.db`));
-  const objects = rest.objects ?? connect(place);
+export async function openMount({ data, bucketLocation, ...rest }: MountSettings): Promise<S3Mount> {
+  const directory = join(data, 'mounts', bucketLocation.namespace);
+  const store = openSqliteStore(join(data, `${bucketLocation.namespace}.db`));
+  const objects = rest.objects ?? connect(bucketLocation);
   const follower = createWalkingFollower();
   const mount = await openS3Mount({
-    ...{ namespace: place.namespace, directory, store, objects, name: 'ws', access: 'read-write', onOutage: 'refuse' },
+    ...{
+      namespace: bucketLocation.namespace,
+      directory,
+      store,
+      objects,
+      name: 'ws',
+      access: 'read-write',
+      onOutage: 'refuse',
+    },
     openTree: (handle) =>
       openWorkingTree({ directoryFd: handle, directory: join(directory, 'files'), store, follower }),
     ...rest,
@@ -83,8 +94,8 @@ export function makeData(): { readonly path: string } & Disposable {
 }
 
 /** The bucket as another tool sees it, through the official SDK. */
-export function asOtherTool({ bucket, prefix, namespace, ...place }: BucketLocation) {
-  const client = new S3Client({ ...place, credentials: place, forcePathStyle: true });
+export function asOtherTool({ bucket, prefix, namespace, ...bucketLocation }: BucketLocation) {
+  const client = new S3Client({ ...bucketLocation, credentials: bucketLocation, forcePathStyle: true });
   const base = `${prefix}/${namespace}/`;
   return {
     async read(key: string): Promise<string> {

@@ -122,11 +122,11 @@ export function createTellingFiles(options: DiskFilesOptions): Files {
  */
 export function createCheckedFiles(options: DiskFilesOptions): Files {
   const [directory = ''] = options.names;
-  const look = (path: string) => resolveLinks(isAbsolute(path) ? path : `${directory}/${path}`);
+  const resolvePath = (path: string) => resolveLinks(isAbsolute(path) ? path : `${directory}/${path}`);
   return around(createNaiveFiles(options), async (use, path) => {
-    const seen = look(path);
+    const seen = resolvePath(path);
     if (!`${seen}/`.startsWith(`${directory}/`)) throw outsideRoot(path, 'leads out');
-    for (let turn = 0; turn < 100 && look(path) === seen; turn += 1) await setTimeout(1);
+    for (let turn = 0; turn < 100 && resolvePath(path) === seen; turn += 1) await setTimeout(1);
     return use(path);
   });
 }
@@ -173,10 +173,10 @@ export function createFollowingHandles(root: number): DirectoryFds {
   };
   const handleOf = (path: string) => {
     if (path === '') return root;
-    const place = `/proc/self/fd/${root}/${path}`;
-    const isLink = () => lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink();
+    const target = `/proc/self/fd/${root}/${path}`;
+    const isLink = () => lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink();
     for (const until = performance.now() + 30; performance.now() < until && !isLink(); );
-    const handle = openSync(place, constants.O_DIRECTORY);
+    const handle = openSync(target, constants.O_DIRECTORY);
     open.push(handle);
     return handle;
   };

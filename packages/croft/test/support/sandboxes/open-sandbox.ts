@@ -31,8 +31,8 @@ export async function openSandbox(root: string, options: OpenOptions = {}): Prom
   const { network = { mode: 'deny-all' }, provider = bubblewrap, readable = [] } = options;
   const directory = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
   onTestFinished(() => closeSync(directory));
-  const place = { directoryFd: directory, workspacePath: '/workspace' };
-  const sandbox = await provider.open({ ...place, limits: roomyLimits, network, readable });
+  const mounted = { directoryFd: directory, workspacePath: '/workspace' };
+  const sandbox = await provider.open({ ...mounted, limits: roomyLimits, network, readable });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }

@@ -8,7 +8,7 @@ import { Fence } from './fence.tsx';
 import { Sessions } from './sessions.tsx';
 
 const tabs = { calls: 'Calls', fence: 'Fence', sessions: 'Sessions' } as const;
-export type AgentTab = keyof typeof tabs;
+type AgentTab = keyof typeof tabs;
 
 export function AgentPage({ id, tab }: { readonly id: string; readonly tab: AgentTab }) {
   const [isConnecting, setConnecting] = useState(false);

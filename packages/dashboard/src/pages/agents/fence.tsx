@@ -92,7 +92,7 @@ function FenceRow({ workspace, shared }: { readonly workspace: FencedWorkspace; 
   );
 }
 
-export function VerdictMark({ verdict, reason }: { readonly verdict: Verdict; readonly reason: string }) {
+function VerdictMark({ verdict, reason }: { readonly verdict: Verdict; readonly reason: string }) {
   const [sign, words] = signs[verdict];
   return (
     <span class={`verdict-mark verdict-${verdict}`} title={reason}>

@@ -46,7 +46,7 @@ export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {
 }
 
 /** What is worth a word beside the mark. */
-export function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
+function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
   if (violations[0]) return violations[0].rule || 'refused';
   if (exitCode !== undefined && exitCode !== 0) return `exit ${exitCode}`;
   if (code !== undefined) return code.replace(/^E_/, '').toLowerCase().replaceAll('_', ' ');

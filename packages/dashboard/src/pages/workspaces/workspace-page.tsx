@@ -7,7 +7,7 @@ import { HistoryTab } from './history-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';
 
 const tabs = { files: 'Files', history: 'History', snapshots: 'Snapshots' } as const;
-export type WorkspaceTab = keyof typeof tabs;
+type WorkspaceTab = keyof typeof tabs;
 
 export function WorkspacePage({ id, tab }: { readonly id: string; readonly tab: WorkspaceTab }) {
   const root = `/workspaces/${encodeURIComponent(id)}`;

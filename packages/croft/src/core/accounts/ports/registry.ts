@@ -37,7 +37,7 @@ export interface ResourceView<Config> {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: number;
-  /** For the server itself: see `ResourceRow`. */
+  /** Only the server reads it: see `ResourceRow`. */
   readonly directory?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface ResourceCollection<Config> {
   mustBeRemovable(actor: Actor, id: string, expect: ExpectedVersion): Promise<ResourceView<Config>>;
   /** Throws `E_IN_USE` with `details.usedBy` while an agent refers to it. */
   remove(actor: Actor, id: string, expect: ExpectedVersion): Promise<void>;
-  /** For the server itself: nothing is masked. */
+  /** Only for the server itself: secrets are not masked. */
   open(accountId: string, id: string): Promise<ResourceView<Config> | undefined>;
 }
 

@@ -11,7 +11,7 @@ interface ChangedSignature {
   readonly path: string;
   readonly name: string;
   readonly signature: string;
-  /** Lines of the definition itself. */
+  /** The lines of the definition itself, which are not searched for calls. */
   readonly startLine: number;
   readonly endLine: number;
 }

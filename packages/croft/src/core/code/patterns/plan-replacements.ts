@@ -34,10 +34,10 @@ export async function planReplacements(
 function replaceIn(bytes: Buffer, matches: readonly PatternMatch[], path: string): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
-  for (const { range, text, replacement, at: place } of matches.toSorted((a, b) => a.range.start - b.range.start)) {
+  for (const { range, text, replacement, at: position } of matches.toSorted((a, b) => a.range.start - b.range.start)) {
     if (!bytes.subarray(range.start, range.end).equals(Buffer.from(text))) throw stale(path);
     const { start, end, text: written } = replacement ?? { ...range, text };
-    if (start < at) throw refused(`two matches overlap at ${path}:${place.line}; use a narrower pattern`);
+    if (start < at) throw refused(`two matches overlap at ${path}:${position.line}; use a narrower pattern`);
     parts.push(bytes.subarray(at, start), Buffer.from(written));
     at = end;
   }

@@ -63,7 +63,7 @@ async function searchOnce(workspace: Workspace, search: PatternSearch): Promise<
   if (matches.length === 0 && hasSyntaxError(said)) throw await explainSyntaxError(workspace, search);
   const isCut = matches.length > search.limit;
   return {
-    matches: matches.slice(0, search.limit).sort(byPlace),
+    matches: matches.slice(0, search.limit).sort(byPosition),
     isComplete: !isCut && skipped === 0,
     notes: [
       ...(isCut ? [`(more than ${search.limit} matches: narrow the pattern or path, or raise limit)`] : []),
@@ -96,6 +96,6 @@ async function explainSyntaxError(workspace: Workspace, search: PatternSearch): 
   return badPatternError(['the pattern is not valid code of its language', ...tree].join('. '));
 }
 
-function byPlace(one: PatternMatch, other: PatternMatch): number {
+function byPosition(one: PatternMatch, other: PatternMatch): number {
   return one.path < other.path ? -1 : one.path > other.path ? 1 : one.range.start - other.range.start;
 }

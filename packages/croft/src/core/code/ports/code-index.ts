@@ -36,7 +36,7 @@ export interface IndexQuestion {
   readonly kind?: string | undefined;
 }
 
-export interface IndexAnswer {
+interface IndexAnswer {
   /** The best hits, the best first. */
   readonly hits: readonly CodeHit[];
   /** The worth of each term of the query: a rare word says more. */
@@ -64,7 +64,7 @@ export interface MappedSymbol {
   readonly signature: string;
 }
 
-export interface IndexMap {
+interface IndexMap {
   /** The definitions that matter most first. */
   readonly symbols: readonly MappedSymbol[];
   /** Every file of the workspace is in the index as it is now. */

@@ -24,7 +24,7 @@ export interface DefinitionsQuestion extends SymbolQuestion {
   readonly withBody: boolean;
 }
 
-export interface FoundPlaces {
+export interface FoundLocations {
   /** `path:line:col` of the question, or the name. */
   readonly at: string;
   readonly items: readonly SourceLocation[];
@@ -40,7 +40,7 @@ export interface ReferencesQuestion extends SymbolQuestion {
 }
 
 /** Some of the references, sorted by path and position. */
-export interface ReferencesPage extends FoundPlaces {
+export interface ReferencesPage extends FoundLocations {
   readonly total: number;
   /** How many come before this page. */
   readonly start: number;
@@ -135,7 +135,7 @@ export interface ProposedAction {
  * `E_STALE`. Without a server, the first two are answered by text and the others throw `E_NO_SERVER`.
  */
 export interface CodeQuestions {
-  definitions(question: DefinitionsQuestion, use: ServerUse): Promise<FoundPlaces>;
+  definitions(question: DefinitionsQuestion, use: ServerUse): Promise<FoundLocations>;
   references(question: ReferencesQuestion, use: ServerUse): Promise<ReferencesPage>;
   hover(question: SymbolQuestion, use: ServerUse): Promise<SymbolDescription>;
   calls(question: CallsQuestion, use: ServerUse): Promise<FoundCalls>;

@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { SourceLocation } from '../ports/code-answers.ts';
-import type { DefinitionsQuestion, FoundPlaces, LocatedSymbol, SymbolQuestion } from '../ports/code-questions.ts';
+import type { DefinitionsQuestion, FoundLocations, LocatedSymbol, SymbolQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
@@ -17,13 +17,13 @@ import { parseSymbolAddress } from '../symbols/symbol-address.ts';
 const methods = { definitions: 'textDocument/definition', implementations: 'textDocument/implementation' };
 
 /** Finds the definitions of a symbol with its language server, or by text if there is none. */
-export function findDefinitions(question: DefinitionsQuestion, context: CodeContext): Promise<FoundPlaces> {
-  return askOrSearch<FoundPlaces>(context, {
+export function findDefinitions(question: DefinitionsQuestion, context: CodeContext): Promise<FoundLocations> {
+  return askOrSearch<FoundLocations>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
       mustHave(server, methods[question.of]);
       const complete = await server.whenReady(target.path);
-      const items = await askPlaces(server, target, context, question);
+      const items = await askLocations(server, target, context, question);
       const notes = complete ? [] : [stillReading];
       return { at: nameOf(question, target), items, precision: 'server', complete, notes };
     },
@@ -34,7 +34,7 @@ export function findDefinitions(question: DefinitionsQuestion, context: CodeCont
 /** The note of an answer that was given before the server knew the whole project. */
 export const stillReading = 'the language server still reads the project: ask again';
 
-async function searchByText(question: SymbolQuestion, context: CodeContext, why: string): Promise<FoundPlaces> {
+async function searchByText(question: SymbolQuestion, context: CodeContext, why: string): Promise<FoundLocations> {
   const word = await wordOf(question, context);
   const found = await findDeclarations(context, word);
   const items = found.map(({ path, line, col, text }) => ({ path, line, col, text: text.slice(0, 160) }));
@@ -50,7 +50,7 @@ function mustHave({ capabilities, definition: { name } }: LanguageServer, method
   });
 }
 
-async function askPlaces(
+async function askLocations(
   server: LanguageServer,
   { path, position }: LocatedSymbol,
   { workspace }: CodeContext,
@@ -61,8 +61,10 @@ async function askPlaces(
     const textDocument = { uri: toUri(server.root, path) };
     const locations = Locations.parse(await server.request(methods[of], { textDocument, position }));
     const read = createSourceReader(workspace.files);
-    const { places, files, misfits } = await toSourceLocations(server, locations, read);
-    const answer = withBody ? await Promise.all(places.map((place) => addBody(server, place, read))) : [...places];
+    const { found: positions, files, misfits } = await toSourceLocations(server, locations, read);
+    const answer = withBody
+      ? await Promise.all(positions.map((location) => addBody(server, location, read)))
+      : [...positions];
     return { answer, files: [...files, path], misfits };
   });
 }
@@ -70,15 +72,15 @@ async function askPlaces(
 /** A definition is as long as the server says that its symbol is. */
 async function addBody(
   server: LanguageServer,
-  place: SourceLocation,
+  location: SourceLocation,
   read: ReturnType<typeof createSourceReader>,
 ): Promise<SourceLocation> {
-  const source = place.external ? undefined : await read(place.path);
-  if (!source) return place;
-  const symbols = await documentSymbols(server, place.path);
-  const symbol = symbols.find(({ at }) => at.line === place.line - 1 && at.character === place.col - 1);
+  const source = location.external ? undefined : await read(location.path);
+  if (!source) return location;
+  const symbols = await documentSymbols(server, location.path);
+  const symbol = symbols.find(({ at }) => at.line === location.line - 1 && at.character === location.col - 1);
   const body = symbol && textIn(source, symbol.range);
-  return body === undefined ? place : { ...place, body };
+  return body === undefined ? location : { ...location, body };
 }
 
 export function nameOf({ symbol, file_path: path, line, col }: SymbolQuestion, target?: LocatedSymbol): string {

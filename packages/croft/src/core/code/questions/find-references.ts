@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { sha256 } from '../../../lib/crypto/sha256.ts';
 import type { SourceLocation } from '../ports/code-answers.ts';
-import type { FoundPlaces, LocatedSymbol, ReferencesPage, ReferencesQuestion } from '../ports/code-questions.ts';
+import type { FoundLocations, LocatedSymbol, ReferencesPage, ReferencesQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
@@ -32,8 +32,8 @@ export async function findReferences(question: ReferencesQuestion, context: Code
   return { ...found, items: found.items.slice(start, start + limit), total, start, ...(next && { next }) };
 }
 
-function findAll(question: ReferencesQuestion, context: CodeContext): Promise<FoundPlaces> {
-  return askOrSearch<FoundPlaces>(context, {
+function findAll(question: ReferencesQuestion, context: CodeContext): Promise<FoundLocations> {
+  return askOrSearch<FoundLocations>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
       const complete = await server.whenReady(target.path);
@@ -60,18 +60,18 @@ async function askReferences(
     const params = { textDocument: { uri: toUri(server.root, path) }, position, context: { includeDeclaration } };
     const locations = Locations.parse(await server.request('textDocument/references', params));
     const read = createSourceReader(workspace.files);
-    const { places, files, misfits } = await toSourceLocations(server, locations, read);
+    const { found: positions, files, misfits } = await toSourceLocations(server, locations, read);
     const hidden = new Set<string>();
     for (const file of files)
       if (file !== path && (isVendored(file) || isGenerated(await read(file)))) hidden.add(file);
-    const items = places.filter((place) => !place.external && !hidden.has(place.path)).sort(byPlace);
-    const left = places.length - items.length;
+    const items = positions.filter((location) => !location.external && !hidden.has(location.path)).sort(byLocation);
+    const left = positions.length - items.length;
     const notes = left === 0 ? [] : [`${left} more in vendored or generated files`];
     return { answer: { items, notes, named: files }, files: [...files, path], misfits };
   });
 }
 
-function byPlace(a: SourceLocation, b: SourceLocation): number {
+function byLocation(a: SourceLocation, b: SourceLocation): number {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return a.line - b.line || a.col - b.col;
 }
@@ -85,7 +85,7 @@ async function textNote(context: CodeContext, word: string, named: ReadonlySet<s
   return [`also as text in: ${listed.join(', ')}${more}`];
 }
 
-async function searchByText(question: ReferencesQuestion, context: CodeContext, why: string): Promise<FoundPlaces> {
+async function searchByText(question: ReferencesQuestion, context: CodeContext, why: string): Promise<FoundLocations> {
   const word = await wordOf(question, context);
   if (word === '') throw new AppError('E_INVALID_INPUT', 'symbol is required, or file_path, line and col');
   const pattern = `\\b${word.replaceAll(/[^\p{L}\p{N}_]/gu, '\\$&')}\\b`;

@@ -11,7 +11,7 @@ export interface CandidateFile {
   readonly terms: ReadonlySet<number>;
 }
 
-export interface Candidates {
+interface Candidates {
   readonly files: readonly CandidateFile[];
   /** How many files have each term, by its index. */
   readonly frequencies: readonly number[];

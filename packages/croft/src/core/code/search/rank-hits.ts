@@ -33,16 +33,16 @@ function rateNearness({ name = '', text, doc = '' }: CodeHit, { terms }: ParsedQ
   return 1 + (maxGain * (found - 1)) / Math.max(1, shortestSpan(at, found));
 }
 
-interface WordPlace {
+interface WordPosition {
   readonly term: number;
   readonly index: number;
 }
 
 /** How many words the shortest part has that contains each term, without its first. */
-function shortestSpan(places: readonly WordPlace[], terms: number): number {
+function shortestSpan(positions: readonly WordPosition[], terms: number): number {
   const last = new Map<number, number>();
   let shortest = Number.POSITIVE_INFINITY;
-  for (const { term, index } of places) {
+  for (const { term, index } of positions) {
     last.set(term, index);
     if (last.size === terms) shortest = Math.min(shortest, index - Math.min(...last.values()));
   }

@@ -107,12 +107,12 @@ async function definesItself(server: LanguageServer, { path, at }: ServerSymbol)
   await server.open(path);
   const uri = toUri(server.root, path);
   const params = { textDocument: { uri }, position: at };
-  const places = Locations.parse(await server.request('textDocument/definition', params));
-  const isHere = (place: Location) => {
-    const target = fromUri(server.root, place.uri);
-    return target && 'path' in target && target.path === path && place.range.start.line === at.line;
+  const locations = Locations.parse(await server.request('textDocument/definition', params));
+  const isHere = (location: Location) => {
+    const target = fromUri(server.root, location.uri);
+    return target && 'path' in target && target.path === path && location.range.start.line === at.line;
   };
-  return places.length === 0 || places.some(isHere);
+  return locations.length === 0 || locations.some(isHere);
 }
 
 interface PickOptions {

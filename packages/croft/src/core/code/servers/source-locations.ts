@@ -8,8 +8,8 @@ import { readSource, type SourceText, textIn } from '../ports/source-text.ts';
 
 const maxText = 160;
 
-interface PlacesFound {
-  readonly places: readonly SourceLocation[];
+interface ReadLocations {
+  readonly found: readonly SourceLocation[];
   /** Paths of the workspace in the answer. */
   readonly files: ReadonlySet<string>;
   /** Paths for which a range is not in the file. */
@@ -30,28 +30,28 @@ function ignoreUnreadable(thrown: unknown): undefined {
   if (!AppError.is(thrown)) throw thrown;
 }
 
-/** Turns the locations of a server into places, and checks that each is in the file that is on the disk. */
+/** Turns the locations of a server into locations of ours, and checks that each is in the file that is on the disk. */
 export async function toSourceLocations(
   { root }: Pick<LanguageServer, 'root'>,
   locations: readonly Location[],
   read: ReturnType<typeof createSourceReader>,
-): Promise<PlacesFound> {
-  const [places, files, misfits] = [new Map<string, SourceLocation>(), new Set<string>(), new Set<string>()];
+): Promise<ReadLocations> {
+  const [found, files, misfits] = [new Map<string, SourceLocation>(), new Set<string>(), new Set<string>()];
   for (const { uri, range } of locations) {
     const target = fromUri(root, uri);
     if (!target) continue;
     const [line, col] = [range.start.line + 1, range.start.character + 1];
     if ('external' in target) {
-      places.set(`${uri}:${line}:${col}`, { path: target.external, line, col, text: '', external: true });
+      found.set(`${uri}:${line}:${col}`, { path: target.external, line, col, text: '', external: true });
       continue;
     }
     const { path } = target;
     files.add(path);
     const source = await read(path);
     if (source && !fits(source, range)) misfits.add(path);
-    places.set(`${uri}:${line}:${col}`, { path, line, col, text: lineText(source, line) });
+    found.set(`${uri}:${line}:${col}`, { path, line, col, text: lineText(source, line) });
   }
-  return { places: [...places.values()], files, misfits };
+  return { found: [...found.values()], files, misfits };
 }
 
 /** A range that is not in the text, or begins within a word, is about another version of the file. */

@@ -14,7 +14,7 @@ export interface CodeReference {
 
 /** Finds the lines that mention a symbol, without its own. A language server can answer it more precisely. */
 type ReferenceFinder = (
-  place: { readonly path: string; readonly symbol: Pick<CodeSymbol, 'name' | 'startLine' | 'endLine'> },
+  location: { readonly path: string; readonly symbol: Pick<CodeSymbol, 'name' | 'startLine' | 'endLine'> },
   context: Pick<ToolContext, 'workspace' | 'signal'>,
 ) => Promise<readonly CodeReference[]>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Redact } from '../../../lib/redaction/redact.ts';
 import type { ProgramExit, Sandbox, SandboxDenial } from '../sandbox.ts';
-import { denialKey, explainDenials, tidyDenial } from './explain-denials.ts';
+import { denialKey, findDenialsInOutput, tidyDenial } from './find-denials-in-output.ts';
 
 /** Schema of denials in structured tool results. */
 export const denialList = z
@@ -33,7 +33,7 @@ export function takeSandboxDenials(
 ): SandboxDenial[] {
   const reported = takeRecorded(sandbox).map((denial) => tidyDenial(denial, redact));
   const found = new Map(reported.map((denial) => [denialKey(denial), denial]));
-  const explained = ended ? explainDenials({ ...ended, ...toSandboxRules(sandbox), redact }) : [];
+  const explained = ended ? findDenialsInOutput({ ...ended, ...toSandboxRules(sandbox), redact }) : [];
   for (const denial of explained) {
     const isKnown = [...found.values()].some((other) => isSame(denial, other));
     if (!isKnown && found.size < maxShown) found.set(denialKey(denial), denial);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createGlobFilter } from './glob-filter.ts';
 
-const place = { root: '/work', scope: 'src' };
+const options = { root: '/work', scope: 'src' };
 const names = (count: number) => Array.from({ length: count }, (_, index) => `src/${'ab'.repeat(20)}${index}.ts`);
 const slow = '*a*a*a*b*[0-9]7.{t,{1..200}}s';
 
 test('a slow pattern gives the same matches in a worker thread', async () => {
-  const { isWanted, keep } = await createGlobFilter(place, slow, 'pattern');
+  const { isWanted, keep } = await createGlobFilter(options, slow, 'pattern');
   const items = names(2000).map((path) => ({ path }));
   const chunks = [items.slice(0, 300), items.slice(300, 310), items.slice(310)];
   const kept = [];
@@ -17,7 +17,7 @@ test('a slow pattern gives the same matches in a worker thread', async () => {
 });
 
 test('the main thread is free while a worker matches', async () => {
-  const { keep } = await createGlobFilter(place, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
+  const { keep } = await createGlobFilter(options, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
   const before = process.threadCpuUsage().user;
   const kept = keep(names(900).map((path) => ({ path })));
   await expect(kept).rejects.toMatchObject({
@@ -30,7 +30,7 @@ test('the main thread is free while a worker matches', async () => {
 });
 
 test('the step limit holds for all files of a search together', async () => {
-  const { keep } = await createGlobFilter(place, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
+  const { keep } = await createGlobFilter(options, '*a*a*a*a*[q-s]{1..900}*', 'pattern');
   const some = names(20).map((path) => ({ path }));
   await expect(
     (async () => {
@@ -43,10 +43,10 @@ test.each([
   ['a range', '*a*[q-s]{1..900}*'],
   ['a list', `*a*b*c*d*[q-s]{${Array.from({ length: 500 }, (_, index) => index).join(',')}}*`],
 ])('many alternatives are compiled in the other thread: %s', async (_, pattern) => {
-  await createGlobFilter(place, pattern, 'pattern');
+  await createGlobFilter(options, pattern, 'pattern');
   const before = process.threadCpuUsage().user;
   for (let search = 0; search < 200; search++) {
-    const { keep } = await createGlobFilter(place, pattern, 'pattern');
+    const { keep } = await createGlobFilter(options, pattern, 'pattern');
     await keep([{ path: 'src/x.ts' }]);
   }
   // Compiled on this thread they take three to five times as long.
@@ -55,5 +55,5 @@ test.each([
 
 test('a malformed pattern of many alternatives is refused before anything is searched', async () => {
   const refused = { code: 'E_BAD_PATTERN', message: expect.stringContaining('more than 1000 alternatives') };
-  await expect(createGlobFilter(place, '{1..40}{1..40}', 'pattern')).rejects.toMatchObject(refused);
+  await expect(createGlobFilter(options, '{1..40}{1..40}', 'pattern')).rejects.toMatchObject(refused);
 });

@@ -6,7 +6,7 @@ import { createSharedCapture } from './shared-capture.ts';
 /** A tree that others change, and a record of who captured what. */
 function makeTree() {
   const lock = createKeyedLock();
-  const looks: { owner: string; saw: string }[] = [];
+  const captures: { owner: string; saw: string }[] = [];
   let content = 'first';
   let goOn = () => {};
   const share = createSharedCapture<string>({
@@ -16,14 +16,14 @@ function makeTree() {
       await new Promise<void>((resolve) => {
         goOn = resolve;
       });
-      looks.push({ owner, saw });
+      captures.push({ owner, saw });
       return true;
     },
   });
   const passed: string[] = [];
   const turn = (name: string, needsLook = true) =>
     share({ needsCapture: () => needsLook, owner: () => name, proceed: () => passed.push(name) });
-  return { looks, passed, turn, lock, write: (text: string) => (content = text), goOn: () => goOn() };
+  return { looks: captures, passed, turn, lock, write: (text: string) => (content = text), goOn: () => goOn() };
 }
 
 test('a capture that is in progress does not serve a caller that arrives during it, whose changes it may miss', async () => {

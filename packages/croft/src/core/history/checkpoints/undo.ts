@@ -6,7 +6,7 @@ import { carryOutPlan, toTreeReport } from '../trees/carry-out-plan.ts';
 import type { Timeline } from './timeline.ts';
 import { pickUndone, planUndo, type UndoTarget } from './undo-plan.ts';
 
-export interface UndoOptions {
+interface UndoOptions {
   readonly tree: WorkingTree;
   readonly timeline: Timeline;
   readonly log: CheckpointLog;

@@ -82,11 +82,11 @@ function describeFailure(block: readonly string[], file: string | undefined, dir
   const isEnd = (row: string) => row.trim() === '' || /^\s+(?:at |❯ )/.test(row);
   const end = rows.findIndex(isEnd);
   const message = (end < 0 ? rows : rows.slice(0, end)).slice(0, maxParagraph).map((row) => row.trim());
-  const places = rows.flatMap((row) => {
+  const locations = rows.flatMap((row) => {
     const [, path, line] = row.slice(0, 2000).match(stackLocation) ?? [];
     return path === undefined || path.includes('node_modules') ? [] : [{ path: toRelative(path, directory), line }];
   });
-  const stop = places.find(({ path }) => file === undefined || path === file);
+  const stop = locations.find(({ path }) => file === undefined || path === file);
   const own = file ?? stop?.path;
   return {
     ...(own !== undefined && { file: own, ...(stop && { line: Number(stop.line) }) }),

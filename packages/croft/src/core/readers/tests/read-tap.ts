@@ -44,8 +44,8 @@ function detailsOf(lines: readonly string[]): string[] {
 
 function toFailure({ name, details }: Point, directory: string): TestFailure {
   const text = details.join('\n');
-  const places = [...text.matchAll(/(?:file:\/\/)?([^\s:'"()]{1,500}\.\w{1,5}):(\d{1,9})/g)];
-  const [, path, line] = places.find(([, place = '']) => !place.includes('node_modules')) ?? [];
+  const locations = [...text.matchAll(/(?:file:\/\/)?([^\s:'"()]{1,500}\.\w{1,5}):(\d{1,9})/g)];
+  const [, path, line] = locations.find(([, location = '']) => !location.includes('node_modules')) ?? [];
   const said = details.find((row) => /^ *(?:message|error): *[^\s'"|>]/.test(row));
   return {
     name,

@@ -48,8 +48,8 @@ test('agrees with splitting the whole text, whatever the chunks', () => {
   fc.assert(
     fc.property(fc.array(piece), fc.array(fc.nat(20)), (pieces, cuts) => {
       const bytes = Buffer.from(pieces.join(''));
-      const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
-      const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+      const positions = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+      const chunks = positions.slice(1).map((end, index) => bytes.subarray(positions[index], end));
       const expected = pieces.join('').split('\n');
       if (expected.at(-1) === '') expected.pop();
       expect(split(chunks)).toEqual(expected.map((line) => line.replace(/\r$/, '')));

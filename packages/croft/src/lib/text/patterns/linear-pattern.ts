@@ -21,7 +21,7 @@ type Kind = 'none' | 'word' | 'other';
  * character.
  */
 interface State {
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
   readonly before: Kind;
   readonly next: Map<number, State | 'matched'>;
 }
@@ -59,19 +59,19 @@ export function compilePattern(source: string, onSteps?: (count: number) => void
   };
 
   function advance(state: State, code: number): State | 'matched' {
-    const places = advanceFrom(state, code);
+    const positions = advanceFrom(state, code);
     onSteps?.(program.length);
     forgetIfMany();
-    const next = places === 'matched' ? places : toState(places, toKind(code));
+    const next = positions === 'matched' ? positions : toState(positions, toKind(code));
     state.next.set(code, next);
     return next;
   }
 
-  function toState(places: readonly number[], before: Kind): State {
-    const key = before + String.fromCharCode(...places);
+  function toState(positions: readonly number[], before: Kind): State {
+    const key = before + String.fromCharCode(...positions);
     const known = states.get(key);
     if (known) return known;
-    const state: State = { places, before, next: new Map() };
+    const state: State = { positions, before, next: new Map() };
     states.set(key, state);
     return state;
   }
@@ -96,12 +96,12 @@ function createSteps(program: readonly Instruction[]) {
   const accepting = new Map<number, Uint8Array>();
   const reached = new Uint8Array(program.length);
 
-  return ({ places, before }: State, code: number): number[] | 'matched' => {
+  return ({ positions, before }: State, code: number): number[] | 'matched' => {
     const between = [before, toKind(code)] as const;
     reached.fill(0);
     reach(0, between);
-    for (const place of places) reach(place, between);
-    return reached[program.length - 1] === 1 ? 'matched' : placesAfter(acceptedBy(code));
+    for (const position of positions) reach(position, between);
+    return reached[program.length - 1] === 1 ? 'matched' : positionsAfter(acceptedBy(code));
   };
 
   /**
@@ -120,11 +120,11 @@ function createSteps(program: readonly Instruction[]) {
   }
 
   /** Returns the instructions in order, so that equal sets are one state. */
-  function placesAfter(accepted: Uint8Array): number[] {
-    const places: number[] = [];
-    for (let place = 0; place < program.length; place++)
-      if (reached[place] === 1 && accepted[place] === 1) places.push(place + 1);
-    return places;
+  function positionsAfter(accepted: Uint8Array): number[] {
+    const positions: number[] = [];
+    for (let position = 0; position < program.length; position++)
+      if (reached[position] === 1 && accepted[position] === 1) positions.push(position + 1);
+    return positions;
   }
 
   function acceptedBy(code: number): Uint8Array {

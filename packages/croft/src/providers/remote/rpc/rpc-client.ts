@@ -30,7 +30,7 @@ export interface RpcCall<Answer> extends DuplexCall {
    * Listens to the messages that the other side sends during the call. A message that does not match the schema fails
    * the call.
    */
-  listen<Schema extends z.ZodType>(schema: Schema, onTold: (message: z.output<Schema>) => void): void;
+  listen<Schema extends z.ZodType>(schema: Schema, onReported: (message: z.output<Schema>) => void): void;
   /**
    * Sends the pieces and ends the channel. Stops early when the call is over, or when the other side takes nothing
    * more.
@@ -120,7 +120,7 @@ function toRpcCall<Answer extends z.ZodType>(
     answerInTime: () => inTime(answer),
     stepInTime: (step) => inTime(Promise.race([step, answer.then(() => {})])),
     cancel,
-    listen: (told, onTold) => call.onMessage((message) => onTold(parseAnswer(told, message, name))),
+    listen: (body, onReported) => call.onMessage((message) => onReported(parseAnswer(body, message, name))),
     sendTo: (channel, pieces) =>
       sendPieces(call.writable(channel), pieces, { signal: finished.signal, idleMs: patienceMs, onStalled: cancel }),
     async withJson(channel, maxBytes, wanted) {

@@ -20,8 +20,6 @@ interface Signable {
 const emptyHash = sha256('');
 const algorithm = 'AWS4-HMAC-SHA256';
 
-export type Sign = ReturnType<typeof createSign>;
-
 /**
  * Signs requests with AWS Signature Version 4. The key of a day is computed once, which saves four of the six hashes of
  * a small request.

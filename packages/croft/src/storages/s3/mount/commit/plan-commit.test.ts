@@ -11,10 +11,10 @@ const known = (entry: TreeEntry): KnownObject => ({ ...entry, etag: `etag of ${e
 async function plan(changes: PathChange[], bucket: Record<string, KnownObject> = {}, missed: string[] = []) {
   const around = { known: (key: string) => bucket[key], entryAt: async () => undefined, missed: new Set(missed) };
   const { operations, tooLong } = await planCommit(changes, around);
-  const told = operations.map(
+  const reports = operations.map(
     ({ key, entry, known: there }) => `${entry ? 'put' : 'remove'} ${key} ${there?.etag ?? 'new'}`,
   );
-  return { told, tooLong };
+  return { told: reports, tooLong };
 }
 
 test('lists new, changed and deleted files, each with the expected version in the bucket', async () => {

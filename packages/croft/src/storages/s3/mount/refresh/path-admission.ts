@@ -3,7 +3,7 @@ import { bytesFromPath } from '../../../../lib/files/path-bytes.ts';
 import { ancestorsOf } from '../../layout/object-keys.ts';
 
 /** Tracks which paths of a new tree are files and which are directories: a bucket may have the same path as both. */
-export function createPathAdmission(directory: string, make: (spot: Buffer) => void) {
+export function createPathAdmission(directory: string, make: (parent: Buffer) => void) {
   const [files, directories] = [new Set<TreePath>(), new Set<TreePath>()];
   const diskPathOf = (path: TreePath) => Buffer.concat([Buffer.from(`${directory}/`), bytesFromPath(path)]);
 

@@ -29,13 +29,13 @@ export function createPlaceholders(context: MountContext) {
     const placeholder = context.manifest.get(key)?.hole;
     const path = pathOfKey(key);
     if (!placeholder || path === undefined) return void open.delete(key);
-    if (await withPathOf(path, (spot) => isPlaceholder(spot, placeholder))) {
+    if (await withPathOf(path, (entry) => isPlaceholder(entry, placeholder))) {
       const incoming = await fetchObject(context, key, signal);
       await using content = incoming?.content;
       if (!content || !incoming) return forget(key);
       const file = await toSpoolFile(content, context.spool);
-      await withPathOf(path, (spot) => {
-        if (isPlaceholder(spot, placeholder)) placing.move(file, spot, incoming.known.mode);
+      await withPathOf(path, (entry) => {
+        if (isPlaceholder(entry, placeholder)) placing.move(file, entry, incoming.known.mode);
       });
       const base = await updateBaseTree(context, [incoming]);
       context.manifest.change(() => {
@@ -53,7 +53,7 @@ export function createPlaceholders(context: MountContext) {
     open.delete(key);
   }
 
-  async function withPathOf<T>(path: TreePath, work: (spot: FdRelativePath) => T): Promise<T | undefined> {
+  async function withPathOf<T>(path: TreePath, work: (entry: FdRelativePath) => T): Promise<T | undefined> {
     try {
       return await withParentOpen(context.handle, path, work);
     } catch (thrown) {

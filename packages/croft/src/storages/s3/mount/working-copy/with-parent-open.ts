@@ -15,7 +15,7 @@ export type FdRelativePath = string | Buffer;
 export async function withParentOpen<T>(
   rootFd: number,
   path: TreePath,
-  work: (spot: FdRelativePath) => T | Promise<T>,
+  work: (entry: FdRelativePath) => T | Promise<T>,
 ): Promise<T> {
   const names = path.split('/').map((name) => bytesFromPath(name));
   const last = names.pop() ?? Buffer.alloc(0);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { explain, workspacePath } from '../../../../test/support/denials-fixture.ts';
 import { gitSettings } from '../../control-files/control-file-names.ts';
-import type { FailedCommand } from './explain-denials.ts';
+import type { FailedCommand } from './find-denials-in-output.ts';
 
 /** Returns layer, rule and target of each denial. */
 function seen(output: string, more: Partial<FailedCommand> = {}): string[] {
@@ -41,8 +41,8 @@ describe('a write to a read-only path', () => {
     ['/bin/sh: 1: cannot create x: Read-only file system', 'read-only x'],
     ["touch: cannot touch '../x': Read-only file system", 'read-only ../x'],
     ['npm error code EROFS', 'read-only not named'],
-  ])('%j', (line, told) => {
-    expect(seen(`before\n${line}\nafter\n`)).toEqual([`file ${told}`]);
+  ])('%j', (line, reported) => {
+    expect(seen(`before\n${line}\nafter\n`)).toEqual([`file ${reported}`]);
   });
 
   test('is explained with the directories that can be written', () => {
@@ -72,8 +72,8 @@ describe('a write to a control file', () => {
     [`touch: cannot touch '${workspacePath}/bare/config': Read-only file system`, 'bare/config'],
     ["error: unable to unlink old '.vscode/settings.json': Permission denied", '.vscode'],
     ['error: unable to create file .idea/x.xml: Operation not permitted', '.idea'],
-  ])('%j', (line, told) => {
-    expect(seen(line)).toEqual([`file control-file ${told}`]);
+  ])('%j', (line, reported) => {
+    expect(seen(line)).toEqual([`file control-file ${reported}`]);
   });
 
   test('is explained once, however many control files were tried', () => {
@@ -105,8 +105,8 @@ describe('a path that the sandbox hides', () => {
     ["FileNotFoundError: [Errno 2] No such file or directory: '/root/.aws/credentials'", '/root/.aws/credentials'],
     ["Error: ENOENT: no such file or directory, open '/home/other/a'", '/home/other/a'],
     ['Warning: Identity file /home/croft/.ssh/k not accessible: No such file or directory.', '/home/croft/.ssh/k'],
-  ])('%j', (line, told) => {
-    expect(seen(line)).toEqual([`file not-visible ${told}`]);
+  ])('%j', (line, reported) => {
+    expect(seen(line)).toEqual([`file not-visible ${reported}`]);
   });
 
   test('with keys is not offered to --allow-read', () => {
@@ -187,8 +187,8 @@ describe('a limit that was reached', () => {
     ["head: error writing 'standard output': No space left on device", 'disk 300 MB'],
     ['bash: fork: retry: Resource temporarily unavailable', 'processes 64 processes'],
     ['fatal error: Cannot allocate memory', 'memory 512 MB'],
-  ])('%j', (line, told) => {
-    expect(seen(line)).toEqual([`limit ${told}`]);
+  ])('%j', (line, reported) => {
+    expect(seen(line)).toEqual([`limit ${reported}`]);
   });
 
   test.each([

@@ -33,7 +33,7 @@ const clue = new RegExp([...fileClues, ...networkClues, ...limitClues].map(({ so
  * program's own message shows it. The output is hostile: reading takes linear time, and a result helps the reader but
  * proves nothing.
  */
-export function explainDenials(command: FailedCommand): SandboxDenial[] {
+export function findDenialsInOutput(command: FailedCommand): SandboxDenial[] {
   const { code, signal } = command.exit;
   if (code === 0) return [];
   const found = new Map<string, SandboxDenial>();

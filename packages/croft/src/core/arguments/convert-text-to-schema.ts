@@ -17,7 +17,7 @@ export function kindsOf(schema: z.ZodObject): Kinds {
 }
 
 /** Converts text to the type that the schema asks for: models write `"10"`, `"true"` and `"{\"a\": 1}"`. */
-export function readPlain(kind: ValueKind, value: unknown): unknown {
+export function convertText(kind: ValueKind, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (kind.type === 'number' && numeral.test(value)) return Number(value);
   if (kind.type === 'boolean') return truths[value.trim().toLowerCase()] ?? value;
