@@ -27,13 +27,14 @@ interface Shot {
 
 const shots: readonly Shot[] = [
   { name: 'now', path: () => '/', wait: '.call', prepare: openChange },
+  { name: 'running', path: () => '/', wait: '.call-running', prepare: openRunning },
   { name: 'first-steps', path: () => '/?start=1', wait: '.steps-list' },
   { name: 'approval', path: ({ approvalId }) => `/approvals/${approvalId}`, wait: '.just-before li' },
   { name: 'files', path: ({ root }) => `${root}/files?path=src&file=src/greet.ts`, wait: '.code-line' },
   { name: 'history', path: ({ root }) => `${root}/history`, wait: '.moment', prepare: openStep },
   { name: 'snapshots', path: ({ root }) => `${root}/snapshots`, wait: '.thing' },
   { name: 'fence', path: ({ agentId }) => `/agents/${agentId}/fence`, wait: '.fence-table', prepare: askAboutCall },
-  { name: 'machines', path: () => '/machines', wait: '.machine' },
+  { name: 'machines', path: () => '/machines', wait: '.meter .sparkline polyline', prepare: readForAWhile },
   { name: 'audit', path: () => '/audit', wait: '.audit-row' },
   { name: 'keys', path: () => '/keys', wait: '.thing' },
   { name: 'terminal', path: ({ terminal }) => terminal, wait: 'text=Connected', prepare: useTerminal },
@@ -43,6 +44,16 @@ async function openChange(page: Page): Promise<void> {
   if ((page.viewportSize()?.width ?? 0) < 640) return;
   await page.click('.call:has-text("edit"):has-text("greet.ts")');
   await page.waitForSelector('.panel .diff');
+}
+
+async function openRunning(page: Page): Promise<void> {
+  await page.click('.call-running');
+  await page.waitForSelector('.running .output');
+}
+
+/** A chart of a few readings is a line and no point. */
+async function readForAWhile(page: Page): Promise<void> {
+  await page.waitForTimeout(20_000);
 }
 
 async function openStep(page: Page): Promise<void> {

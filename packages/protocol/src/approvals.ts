@@ -15,6 +15,8 @@ const ApprovalSetting = z.object({
   directory: z.string(),
   /** Left out: the call runs no command. */
   network: z.enum(['allow-all', 'deny-all', 'restricted']).optional(),
+  /** What commands may reach, where `network` is `restricted`: hosts and address blocks. */
+  hosts: z.array(z.string()).optional(),
   /** Control files that the call would change: programs outside the sandbox obey them. */
   controlFiles: z.array(z.string()).optional(),
 });

@@ -22,6 +22,7 @@ export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts
 export * from './files.ts';
 export * from './forks.ts';
 export { DependencyState, Health, Readiness } from './health.ts';
+export * from './live-sandboxes.ts';
 export { isMcpServerName, McpServer, McpServers } from './mcp-servers.ts';
 export { PageQuery, pageFields } from './pages.ts';
 export * from './rest-answers.ts';

@@ -65,6 +65,9 @@ export const AgentToolEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), error: ErrorBody }),
 ]);
 export type AgentToolEvent = z.output<typeof AgentToolEvent>;
+/** The first and the last part of it, if it is long. */
+export const CallOutput = z.object({ output: z.string() });
+export type CallOutput = z.output<typeof CallOutput>;
 export const AgentPrompt = z.object({ prompt: z.string() });
 export const AgentSession = z.object({
   session: z.string(),

@@ -25,6 +25,7 @@ import {
 } from './files.ts';
 import { CreateFork, Fork, ForkAnswer, ForkList, ForkMerged, MergeFork } from './forks.ts';
 import { Health, Readiness } from './health.ts';
+import { LiveSandboxes } from './live-sandboxes.ts';
 import * as answers from './rest-answers.ts';
 import { AgentToolInput, OpenAgentSession } from './rest-queries.ts';
 import { CreateRunner, Runner, RunnerList, RunnerMade } from './rest-runners.ts';
@@ -73,7 +74,7 @@ const answered = {
   ...{ Checkpoint, CheckpointList, CallsUndone },
   ...{ Fork, ForkAnswer, ForkList, ForkMerged },
   ...{ Runner, RunnerList, RunnerMade, TerminalTicket },
-  ...{ SessionAnswer, SignInLink, CallOutlook, AgentFence, CheckpointDiff, WorkspaceSearch },
+  ...{ SessionAnswer, SignInLink, CallOutlook, AgentFence, CheckpointDiff, WorkspaceSearch, LiveSandboxes },
 };
 const asked = {
   ...{ CreateAccount, PatchAccount, CreateKey, PutSecret, CreateAgent, CreateSandbox, CreateWorkspace },

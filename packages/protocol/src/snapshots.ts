@@ -78,6 +78,8 @@ export const SnapshotRestored = z.object({ snapshot: z.string(), ...treeReport }
 
 export const Checkpoint = z.object({
   checkpointId: z.string(),
+  /** The call that left it, as events and the audit trail name it. Left out for older ones, and on runners. */
+  call: z.string().optional(),
   tool: z.string(),
   title: z.string(),
   session: z.string(),

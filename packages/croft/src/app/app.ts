@@ -7,6 +7,7 @@ import {
   type PostEditSettings,
 } from '../core/checks/post-edit/post-edit-checks.ts';
 import type { CodeMode } from '../core/code/ports/language-servers.ts';
+import { createOpenSandboxes } from '../core/commands/open-sandboxes.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { ReadTracker } from '../core/content/read/read-tracker.ts';
 import type { Emit } from '../core/events/emitter.ts';
@@ -107,7 +108,7 @@ export function createApp(options: AppOptions) {
     sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
   const mounts = openMounts(sources, { durability, allowControl: sandbox.allowControl });
   if (!readOnly) for (const mount of mounts) mount.prepareChanges?.();
-  const events = openEvents(options);
+  const [events, openSandboxes] = [openEvents(options), createOpenSandboxes(() => new Date())];
   const { emit } = events;
   const [provider, searches] = [openProvider(options, options.provider), createSearchBoxPool()];
   const { data, permission = 'bypass', code = readOnly ? 'safe' : 'full' } = options;
@@ -117,7 +118,7 @@ export function createApp(options: AppOptions) {
   const histories = data === undefined ? undefined : openHistories(data, options);
   const access = readOnly ? 'read-only' : 'read-write';
   const skills = toSkills(options, emit);
-  const known = { ...shared, provider, histories, permission, sandbox, skills, durability };
+  const known = { ...shared, provider, openSandboxes, histories, permission, sandbox, skills, durability };
   const { workspaces, forks, layered } = openWorkspaces(mounts, { ...known, access }, onWarning);
   const secrets = openSecrets(host);
   const shelf = createAnswerStore();
@@ -137,7 +138,7 @@ export function createApp(options: AppOptions) {
   return {
     ...{ workspaces, emit, newSession, provider, histories, layered, codeIndexes, skills, shelf, renderDiagram },
     /** For the person at this machine, who watches and decides. */
-    ...{ permission, sandbox, ...pickLocal(options) },
+    ...{ permission, sandbox, openSandboxes, ...pickLocal(options) },
     /** Call it after the events file was renamed. The result is a line in the log. */
     reopenEvents: events.reopen,
     assembleWorkspace: (parts: WorkspaceParts) => assembleWorkspace(parts, shared),

@@ -1,6 +1,8 @@
+import { flagsAgentId, flagsSandboxId, operatorId } from '../core/accounts/access/operator.ts';
+import type { OpenSandboxes, SandboxOwner } from '../core/commands/open-sandboxes.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { PermissionMode } from '../core/workspace/permission.ts';
-import type { Workspace, WorkspaceAccess } from '../core/workspace/workspace.ts';
+import type { ShownNetwork, Workspace, WorkspaceAccess } from '../core/workspace/workspace.ts';
 import { realpathOf } from '../lib/files/workspace-owner.ts';
 import type { NamedMount } from '../storages/index.ts';
 import type { FlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
@@ -13,6 +15,7 @@ import type { WorkspaceHistories } from './workspaces/workspace-histories.ts';
 
 export interface FlagWorkspaceOptions extends AssembleWorkspaceOptions {
   readonly provider: Provider;
+  readonly openSandboxes: OpenSandboxes;
   /** Without it, workspaces have no history. */
   readonly histories?: WorkspaceHistories | undefined;
   readonly layered?: Overlays | undefined;
@@ -20,6 +23,17 @@ export interface FlagWorkspaceOptions extends AssembleWorkspaceOptions {
   readonly access: WorkspaceAccess;
   readonly permission: PermissionMode;
   readonly sandbox: SandboxOptions;
+}
+
+function toShownNetwork(network: SandboxOptions['network']): ShownNetwork {
+  if (network.mode === 'restricted') return { mode: 'restricted', hosts: [...network.domains, ...network.cidrs] };
+  return { mode: network.mode === 'deny-all' ? 'deny-all' : 'allow-all', hosts: [] };
+}
+
+/** Sessions and terminals of the operator open sandboxes in the same way. */
+function toOwner(workspace: string): SandboxOwner {
+  const ids = { accountId: operatorId, sandboxId: flagsSandboxId, workspaceId: workspace };
+  return { ...ids, workspace, openedBy: flagsAgentId };
 }
 
 /** Opens a workspace that a flag names. */
@@ -31,14 +45,17 @@ export function openFlagWorkspace(mount: NamedMount, options: FlagWorkspaceOptio
   const { history, watch } = parts ?? {};
   const openSandbox = async (directoryFd: number) => {
     mustBeThere();
-    return provider.open({
-      ...{ directoryFd, workspacePath: root, limits, network },
-      ...{ readable, allowControl, personal },
-    });
+    return options.openSandboxes.track(toOwner(name), () =>
+      provider.open({
+        ...{ directoryFd, workspacePath: root, limits, network },
+        ...{ readable, allowControl, personal },
+      }),
+    );
   };
   return assembleWorkspace(
     {
       ...{ id: name, name, root, access, permission, files, history, watch, mayOpenEarly: true },
+      network: toShownNetwork(network),
       ...{
         key: realpathOf(handle),
         search: { directoryFd: () => handle, mustBeThere, ...(parts && { tree: parts.tree }) },

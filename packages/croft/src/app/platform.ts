@@ -7,6 +7,7 @@ import type { AgentSurface } from '../core/accounts/surface/resolve-surface.ts';
 import type { ApprovalsOptions } from '../core/approvals/create-approvals.ts';
 import { createApprovals } from '../core/approvals/create-approvals.ts';
 import { createPostEditChecks, type PostEditSettings } from '../core/checks/post-edit/post-edit-checks.ts';
+import type { OpenSandboxes } from '../core/commands/open-sandboxes.ts';
 import type { Provider, SandboxLimits } from '../core/commands/sandbox.ts';
 import type { Emit } from '../core/events/emitter.ts';
 import type { History } from '../core/history/ports/history.ts';
@@ -46,11 +47,14 @@ export interface PlatformOptions extends SealedRecordsOptions {
   /** Whether sandboxes of accounts may reach everything this machine reaches. Default: only public addresses. */
   readonly sharesNetwork?: boolean | undefined;
   readonly bounds: ServerBounds;
+  /** Whether the other servers of the same records may send requests here. A program without a port cannot take any. */
+  readonly isReachable: boolean;
   readonly assembleWorkspace: RuntimeOptions['assembleWorkspace'];
   readonly openSearch: Parameters<typeof openFileAccess>[2];
   readonly renderDiagram: RuntimeOptions['renderDiagram'];
   readonly histories: WorkspaceHistories;
   readonly layered: Overlays;
+  readonly openSandboxes: OpenSandboxes;
   /** Absent: searches for code read the files. */
   readonly codeIndexes?: WorkspaceIndexes | undefined;
   /** Default: only buckets of accounts, at public addresses. */
@@ -111,7 +115,7 @@ export async function createPlatform(options: PlatformOptions) {
     audit: createTrailCheck(parts),
     histories: createHistoryAccess(parts),
     registry: withRuntimeClosing(registry, running, [openedWorkspaces, parts.served]),
-    ...{ fleet, cluster },
+    ...{ fleet, cluster, openSandboxes: options.openSandboxes },
     /** The endpoint that runners connect to. */
     openRunners: (settings: RunnerSettings) =>
       createRunnerSocket({ fleet, now, authenticate: registry.runners.authenticate, ...settings }),
@@ -194,11 +198,11 @@ function createTrailCheck({ trail, records }: Pick<PlatformParts, 'trail' | 'rec
   };
 }
 
-type Removal = Pick<PlatformParts, 'registry' | 'removal' | 'fleet'>;
+type Removal = Pick<PlatformParts, 'registry' | 'removal' | 'fleet' | 'joined'>;
 
 /** Removes everything of an account that is outside the records. */
 function createFilesRemoval(
-  { registry, removal, fleet }: Removal,
+  { registry, removal, fleet, joined }: Removal,
   {
     agents,
     terminals,
@@ -208,6 +212,7 @@ function createFilesRemoval(
   },
 ) {
   return async (accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> => {
+    joined?.wakeUps.account(accountId);
     await Promise.all([agents.closeOf(accountId), terminals.endOf(accountId)]);
     const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
     const removing = found.map(async (record) => record !== undefined && removal.removeAll(record));
@@ -263,6 +268,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       minFreeBytes: bounds.minFreeBytes,
       sharesNetwork: options.sharesNetwork ?? false,
       accountQuota,
+      openSandboxes: options.openSandboxes,
       assembleWorkspace: options.assembleWorkspace,
       renderDiagram: options.renderDiagram,
       skills: options.skills,

@@ -12,7 +12,9 @@ import { startProxy } from '../lib/net/http-proxy/start-proxy.ts';
 import { listOwnAddresses } from '../lib/net/special-ip-ranges.ts';
 
 /** Address at which the init listens in the sandbox: `RELAY_PORT` of `native/relay/relay.h`. */
-const proxyUrl = 'http://127.0.0.1:3128';
+/** Where programs of a sandbox reach the proxy: the init listens there. */
+export const proxyPort = 3128;
+const proxyUrl = `http://127.0.0.1:${proxyPort}`;
 
 /** The only network access of a restricted sandbox: its own proxy, outside of it. */
 export interface Egress extends AsyncDisposable {

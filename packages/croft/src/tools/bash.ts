@@ -98,7 +98,7 @@ async function runInForeground(call: Input, environment: Environment, context: T
 }
 
 async function runIn(sandbox: Sandbox, call: Input, environment: Environment, context: ToolContext) {
-  const { session, workspace, signal, secrets, reportDenials, onOutput: observe } = context;
+  const { session, workspace, signal, secrets, reportDenials, follower } = context;
   await sandbox.ready?.({ argv: ['bash', '-c', call.command], signal });
   signal.throwIfAborted();
   const { commands = {} } = workspace;
@@ -108,7 +108,7 @@ async function runIn(sandbox: Sandbox, call: Input, environment: Environment, co
   const stop = () => ended.abort();
   signal.addEventListener('abort', stop, { once: true });
   const spec = { argv: ['bash', '-c', call.command] as const, isMerged: true, environment, signal: ended.signal };
-  const started = startCommand(sandbox, spec, { bytes: toOutputLimits(commands), observe });
+  const started = startCommand(sandbox, spec, { bytes: toOutputLimits(commands), follower });
   const exit = await resultWithin(started.ended, timeoutMs).finally(() => signal.removeEventListener('abort', stop));
   if (!exit && call.on_timeout === 'background') {
     const shell = session.shells.adopt(started, workspace.name, call.command);

@@ -37,13 +37,13 @@ export const runProgram = defineTool({
   preview: async ({ cmd, args, cwd: directory, secrets }) =>
     renderSecrets(secrets) + renderCwd(directory) + [cmd, ...args].map((word) => JSON.stringify(word)).join(' '),
   async run({ cmd, args, cwd: directory, timeout_ms: wantedMs, secrets }, context) {
-    const { workspace, signal, secrets: store, onOutput: observe } = context;
+    const { workspace, signal, secrets: store, follower } = context;
     const { commands = {} } = workspace;
     checkRuntimes(cmd, commands);
     const { session } = await startCallIn(directory, context);
     const environment = store.environment(workspace.name, secrets);
     const timeoutMs = Math.min(wantedMs, commands.maxMs ?? Number.POSITIVE_INFINITY);
-    const bounds = { timeoutMs, signal, bytes: toOutputLimits(commands), redact: store.redact, observe };
+    const bounds = { timeoutMs, signal, bytes: toOutputLimits(commands), redact: store.redact, follower };
     const result = await session.sandboxes.use(workspace.name, (sandbox) =>
       runCommand(sandbox, { argv: [cmd, ...args], environment, ...bounds }),
     );

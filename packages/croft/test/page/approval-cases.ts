@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectAgent } from '../support/servers/platform.ts';
+import { connectAgent, startPlatform } from '../support/servers/platform.ts';
 import { type PageFixture, pathsOf, setUpAgent } from './page-fixture.ts';
 
 export function approvalCases(get: () => PageFixture): void {
@@ -137,6 +137,25 @@ export function approvalCases(get: () => PageFixture): void {
     const { body: audit } = await setup.account.send('GET', '/v1/audit?order=newest&kind=approval');
     expect(audit.audit.filter(({ action }: { action: string }) => action === 'approval.approved')).toHaveLength(1);
     await Promise.all(pages.map((page) => page.context().close()));
+  });
+
+  test('an approval that nobody decides in time is grey, and has no buttons', async () => {
+    const { newPage, allow } = get();
+    await using server = await startPlatform(['--server-time', 'approval=3s']);
+    const base = server.url.replace('127.0.0.1', 'croft.localhost');
+    allow(base);
+    const { account, agentId } = await setUpAgent(server);
+    const page = await newPage();
+    await page.goto(base);
+    await page.fill('#key', account.secret);
+    await page.click('button[type=submit]');
+    await page.waitForSelector('.live-live');
+    const { body } = await account.call(agentId, 'bash', { command: 'echo late' });
+    await page.goto(`${base}/approvals/${body.approval.approvalId}`);
+    await page.waitForSelector('.approval-over >> text=Expired');
+    expect(await page.locator('.button-approve').count()).toBe(0);
+    expect((await account.approve(body.approval.approvalId)).status).toBe(409);
+    await page.context().close();
   });
 
   test('an approval that somebody decides elsewhere goes by itself', async () => {

@@ -28,6 +28,30 @@ export function liveCases(get: () => PageFixture): void {
     await other.context().close();
   });
 
+  test('the output of a running command, and what its sandbox uses', async () => {
+    const { platform, signIn, base } = get();
+    const { account, agentId } = await setUpAgent(platform, { permissionMode: 'bypass' });
+    const page = await signIn(account.secret);
+    await page.waitForSelector('.live-live');
+    const command =
+      'node -e "require(\'http\').createServer().listen(4812)" & echo first; ' +
+      'until [ -e go ]; do read -rt 0.05 <> <(:); done; echo second; sleep 1; kill %1';
+    const call = account.call(agentId, 'bash', { command });
+    await page.click('.call-running');
+    await page.waitForSelector('.running .output >> text=first');
+    const machines = await page.context().newPage();
+    await machines.goto(`${base}/machines`);
+    await machines.waitForSelector('.meter >> text=:4812');
+    await machines.waitForSelector('.meter .gauge-value >> text=/MiB of/');
+    // A chart has two readings at least.
+    await machines.waitForSelector('.meter .sparkline polyline', { state: 'attached' });
+    await account.call(agentId, 'write', { file_path: 'go', content: '' });
+    await page.waitForSelector('.running .output >> text=second');
+    await call;
+    await page.waitForSelector('.running >> text=as it was seen last');
+    await page.context().close();
+  });
+
   test('the server stops and starts: a banner, then every call once', async () => {
     const { newPage } = get();
     using data = makeDirectory();

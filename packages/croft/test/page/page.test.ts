@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { approvalCases } from './approval-cases.ts';
+import { auditCases } from './audit-cases.ts';
 import { installBrowser } from './browser.ts';
+import { fenceCases } from './fence-cases.ts';
 import { firstMinuteCases } from './first-minute-cases.ts';
 import { liveCases } from './live-cases.ts';
 import { lookCases } from './look-cases.ts';
@@ -26,6 +28,8 @@ describe.skipIf(browser === undefined)(
     describe('approving', () => approvalCases(get));
     describe('files and their history', () => workspaceCases(get));
     describe('live', () => liveCases(get));
+    describe('the fence', () => fenceCases(get));
+    describe('the audit trail', () => auditCases(get));
     describe('looks', () => lookCases(get));
     describe('terminal', () => terminalCases(get));
 

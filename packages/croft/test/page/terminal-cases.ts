@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startRunnerWithCable } from '../remote/runner-with-cable.ts';
 import { type PageFixture, setUpAgent } from './page-fixture.ts';
 
 export function terminalCases(get: () => PageFixture): void {
@@ -28,6 +29,31 @@ export function terminalCases(get: () => PageFixture): void {
     await shows('e43d');
     await type('exit 7');
     await page.waitForSelector('text=The shell ended with 7');
+    await page.context().close();
+  });
+
+  test('a runner that is cut off and comes back: the terminal goes on', async () => {
+    const { newPage, allow } = get();
+    await using far = await startRunnerWithCable();
+    const base = far.platform.url.replace('127.0.0.1', 'croft.localhost');
+    allow(base);
+    const { account, sandboxId, workspaceId } = far.remote;
+    const page = await newPage();
+    await page.goto(base);
+    await page.fill('#key', account.secret);
+    await page.click('button[type=submit]');
+    await page.waitForSelector('.shell');
+    await page.goto(`${base}/terminal?workspace=${workspaceId}&sandbox=${sandboxId}`);
+    await page.waitForSelector('text=Connected');
+    const shows = (text: string) =>
+      page.waitForFunction((wanted) => document.querySelector('.xterm-rows')?.textContent?.includes(wanted), text);
+    await page.keyboard.type('kept=$((40+2)); echo a$kept\n');
+    await shows('a42');
+    const connections = far.cable.count();
+    far.cable.cut();
+    await page.keyboard.type('echo b$kept\n');
+    await shows('b42');
+    expect(far.cable.count()).toBeGreaterThan(connections);
     await page.context().close();
   });
 

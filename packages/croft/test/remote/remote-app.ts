@@ -6,6 +6,7 @@ import { createRunnerOffer } from '../../src/app/offer.ts';
 import type { AttachedWorkspace } from '../../src/core/accounts/surface/resolve-surface.ts';
 import { createToolbox } from '../../src/core/calls/toolbox.ts';
 import { createPostEditChecks, defaultPostEditSettings } from '../../src/core/checks/post-edit/post-edit-checks.ts';
+import { createOpenSandboxes } from '../../src/core/commands/open-sandboxes.ts';
 import type { RunnerWorkspace } from '../../src/core/runner-workspaces/runner-workspace.ts';
 import { createSecrets } from '../../src/core/secrets/secrets.ts';
 import { createSession } from '../../src/core/sessions/session.ts';
@@ -118,7 +119,8 @@ function toWorkspace(offered: RunnerWorkspace | AppError, { assembleWorkspace }:
     throw new Error('there are no records here');
   };
   const openForks = () => ({ list: async () => [], fork: refuse, merge: refuse, remove: refuse });
-  const options = { assembleWorkspace, accountQuota, limits: sandbox.limits, sharesNetwork, openForks };
+  const openSandboxes = createOpenSandboxes(() => new Date());
+  const options = { assembleWorkspace, accountQuota, openSandboxes, limits: sandbox.limits, sharesNetwork, openForks };
   return openRemoteWorkspace(toAttached(sandbox), offered, options, 'a');
 }
 

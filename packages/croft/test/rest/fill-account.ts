@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { RestFixture } from './fixture.ts';
+import { runningCall } from './stand-in-agents.ts';
 
 /** Fills an account with one of everything, and returns the ids by their names in paths. */
 export async function fillAccount({ send }: RestFixture, token: string) {
@@ -25,7 +26,15 @@ export async function fillAccount({ send }: RestFixture, token: string) {
   expect(asked.status, asked.text).toBe(202);
   await send('POST', `/v1/agents/${agentId}/tools/echo`, { token, body: {}, headers: { 'Croft-Session': 'first' } });
   const { approvalId } = asked.json.approval;
-  const ids = { sandboxId, workspaceId, agentId, keyId: key.keyId, approvalId, checkpointId: 'cp_000001' };
+  const ids = {
+    callId: runningCall,
+    sandboxId,
+    workspaceId,
+    agentId,
+    keyId: key.keyId,
+    approvalId,
+    checkpointId: 'cp_000001',
+  };
   return { ...ids, name: 'TOKEN', session: 'first' };
 }
 

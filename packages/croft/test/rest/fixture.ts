@@ -25,6 +25,7 @@ import type { Records } from '../../src/core/accounts/ports/records.ts';
 import type { AccountQuotas } from '../../src/core/accounts/ports/registry-context.ts';
 import { createVault } from '../../src/core/accounts/sealing/create-vault.ts';
 import { createApprovals } from '../../src/core/approvals/create-approvals.ts';
+import { createOpenSandboxes } from '../../src/core/commands/open-sandboxes.ts';
 import type { FileAccess } from '../../src/core/content/changes/file-access.ts';
 import { createTickets } from '../../src/core/terminals/tickets.ts';
 import { createDirectoryWatcher } from '../../src/history/tree/watch-directory.ts';
@@ -162,6 +163,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
       },
       forks,
       viewRunners: async (tokens) => tokens.map(fleet.view),
+      openSandboxes: createOpenSandboxes(() => new Date(now())),
       terminals: { tickets: createTickets(randomBytes(32), now) },
       histories: {
         async of(accountId, workspaceId) {

@@ -12,6 +12,9 @@ interface StandInDependencies {
   readonly approvals: Approvals;
 }
 
+/** The call that seems to run. */
+export const runningCall = 'call';
+
 const description = {
   title: 'Test',
   description: 'A tool of a test',
@@ -55,6 +58,10 @@ export function createStandInAgents({ registry, records, approvals }: StandInDep
     async ask({ actor: { accountId }, agentId, tool }) {
       await mustHave(accountId, agentId);
       return { outcome: 'runs', reason: 'it is a stand-in', tool };
+    },
+    async outputOf({ accountId }, agentId, call) {
+      await mustHave(accountId, agentId);
+      return call === runningCall ? 'printed' : undefined;
     },
     async fence({ accountId }, agentId) {
       await mustHave(accountId, agentId);

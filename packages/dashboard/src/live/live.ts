@@ -117,18 +117,31 @@ function findChanged(action: string, text: string): string[] {
   return [`/v1/workspaces/${encodeURIComponent(String(workspaceId ?? workspace))}/`];
 }
 
-/** Calls `handle` once a frame with everything that came since. A page in the background has no frames. */
+/** So many events cost a few milliseconds. Those of a burst are handled in the frames that follow. */
+const mostAtOnce = 400;
+/** A list that changes faster than this cannot be read. */
+const slowestMs = 100;
+
+/** Calls `handle` with the events that came since, at most once in a tenth of a second. A page in the background has no frames. */
 function createFrameQueue(handle: (events: readonly AccountEvent[]) => void): (event: AccountEvent) => void {
-  let waiting: AccountEvent[] = [];
+  const waiting: AccountEvent[] = [];
+  let [handledAt, isPlanned] = [Number.NEGATIVE_INFINITY, false];
   const flush = () => {
-    const events = waiting;
-    waiting = [];
-    handle(events);
+    isPlanned = false;
+    handledAt = performance.now();
+    handle(waiting.splice(0, mostAtOnce));
+    if (waiting.length > 0) plan();
+  };
+  const plan = () => {
+    isPlanned = true;
+    const isBurst = waiting.length >= mostAtOnce;
+    const soonMs = isBurst ? 0 : handledAt + slowestMs - performance.now();
+    if (document.hidden) setTimeout(flush, 50);
+    else if (soonMs > 0) setTimeout(() => requestAnimationFrame(flush), soonMs);
+    else requestAnimationFrame(flush);
   };
   return (event) => {
     waiting.push(event);
-    if (waiting.length > 1) return;
-    if (document.hidden) setTimeout(flush, 50);
-    else requestAnimationFrame(flush);
+    if (!isPlanned) plan();
   };
 }

@@ -86,10 +86,7 @@ function Hunk({ hunk, path, layout, isSpelt }: HunkProps) {
     <>
       <tr class="diff-hunk">
         <td colSpan={width}>
-          <span>
-            {hunk.before} → {hunk.after}
-          </span>{' '}
-          <Marked text={hunk.heading} />
+          <span>line {hunk.after || hunk.before}</span> <Marked text={hunk.heading} />
         </td>
       </tr>
       {layout === 'split'

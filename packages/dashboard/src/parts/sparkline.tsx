@@ -30,6 +30,7 @@ export function Sparkline({ values, most = Math.max(1, ...values), label, slots 
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
+      preserveAspectRatio="none"
       role="img"
       aria-label={label}
     >

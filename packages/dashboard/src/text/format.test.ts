@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { toCount, toDuration, toRelativeTime, toShortId, toSize, toSpan } from './format.ts';
+import { toCount, toDuration, toRelativeTime, toSessionName, toShortId, toSize, toSpan } from './format.ts';
 
 test('durations, sizes, counts, ids', () => {
-  expect([40, 8100, 31_000, 125_000].map(toDuration)).toEqual(['0.04 s', '8.1 s', '31 s', '2 min 5 s']);
+  expect([40, 8100, 31_000, 125_000].map(toDuration)).toEqual(['40 ms', '8.1 s', '31 s', '2 min 5 s']);
   expect([0, 1023, 1024, 5 * 1024 ** 2, 3 * 1024 ** 3].map(toSize)).toEqual([
     '0 B',
     '1023 B',
@@ -16,6 +16,17 @@ test('durations, sizes, counts, ids', () => {
     '12,000 processes',
   ]);
   expect([toShortId('flags'), toShortId('agent_0123456789abcdef')]).toEqual(['flags', 'agent_…abcdef']);
+});
+
+test('a session has the name that its client gave it', () => {
+  const key = `key_${'0a'.repeat(12)}`;
+  expect([`${key}/default`, `${key}/nightly run`, 'own', '', `${key}/`].map(toSessionName)).toEqual([
+    'default',
+    'nightly run',
+    'own',
+    'default',
+    'default',
+  ]);
 });
 
 test('how long ago, and how long still', () => {

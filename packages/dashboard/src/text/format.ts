@@ -31,7 +31,8 @@ export function toRelativeTime(at: string | number, now: number): string {
 
 /** How long a call took. */
 export function toDuration(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1000).toFixed(ms < 1000 ? 2 : 1)} s`;
+  if (ms < 1000) return `${Math.max(1, Math.round(ms))} ms`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
   if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
@@ -50,4 +51,20 @@ export function toCount(count: number, one: string, many = `${one}s`): string {
 /** The end of an id is what differs. */
 export function toShortId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-6)}`;
+}
+
+const modes: Readonly<Record<string, string>> = {
+  ask: 'asks before changes',
+  edit: 'asks before commands',
+  bypass: 'asks nothing',
+};
+
+/** What a permission mode means. */
+export function toModeWords(mode: string): string {
+  return modes[mode] ?? mode;
+}
+
+/** The name that a client gave to its session. The server puts the id of its key before it. */
+export function toSessionName(session: string): string {
+  return session.replace(/^(?:key_[0-9a-f]{24}|admin|operator)\//, '') || 'default';
 }

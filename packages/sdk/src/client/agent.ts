@@ -7,6 +7,7 @@ import {
   AgentToolList,
   ApprovalAnswer,
   CallOutlook,
+  CallOutput,
   Deleted,
   type OpenAgentSession,
 } from '@croft/protocol';
@@ -63,6 +64,9 @@ export function createAgent({ request, send }: AgentRequests, agentId: string, {
     /** What the call would do. Runs nothing; makes the approval if the call needs one. */
     ask: (tool: string, input: Record<string, unknown>) =>
       request('POST', root + path`/tools/${tool}/ask`, { answer: CallOutlook, body: input, headers }),
+    /** What the command of a running call has printed so far. */
+    output: async (callId: string) =>
+      (await request('GET', root + path`/calls/${callId}/output`, { answer: CallOutput })).output,
     /** What the agent may do in each of its workspaces. */
     fence: () => request('GET', `${root}/fence`, { answer: AgentFence, headers }),
     prompt: async () => (await request('GET', `${root}/prompt`, { answer: AgentPrompt, headers })).prompt,

@@ -63,6 +63,11 @@ export function createAgentRuntime(first: AgentState, options: AgentRuntimeOptio
       sessions.renew(findOutdatedSandboxes(before, parts));
     },
 
+    /** See `Toolbox.outputOf`. */
+    outputOf: (call: string) =>
+      all()
+        .map(({ toolbox }) => toolbox.outputOf(call))
+        .find((output) => output !== undefined),
     isIdle: () => all().every(({ toolbox }) => toolbox.isIdle()) && sessions.isIdle(),
     stop: (deadlineMs: number) => Promise.all(all().map(({ toolbox }) => toolbox.stop(deadlineMs))),
     /** Ends every call in progress too: a call may wait for an approval and use access that the agent has lost. */

@@ -2,11 +2,12 @@ import { AppError } from '@croft/protocol';
 import { toCommandSettings } from '../../core/accounts/configs/apply-sandbox-config.ts';
 import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
+import type { SandboxOwner } from '../../core/commands/open-sandboxes.ts';
 import type { Sandbox } from '../../core/commands/sandbox.ts';
 import { setUpSandbox } from '../../core/commands/set-up-sandbox.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
 import type { Transactions } from '../../core/history/ports/transactions.ts';
-import type { Workspace } from '../../core/workspace/workspace.ts';
+import type { ShownNetwork, Workspace } from '../../core/workspace/workspace.ts';
 import type { WorkspaceParts } from '../workspaces/assemble-workspace.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 
@@ -35,11 +36,12 @@ export interface WorkspaceBackend
 
 /** A workspace as one agent has it. An agent without a sandbox for the workspace can only read it. */
 export function openAgentWorkspace(
-  { name, record, sandbox }: AttachedWorkspace,
+  attached: AttachedWorkspace,
   backend: WorkspaceBackend,
-  { assembleWorkspace }: Pick<RuntimeOptions, 'assembleWorkspace'>,
+  { assembleWorkspace, openSandboxes }: Pick<RuntimeOptions, 'assembleWorkspace' | 'openSandboxes'>,
   agentId: string,
 ): Workspace {
+  const { name, record, sandbox } = attached;
   const { root, key, files, search, account, listFiles, wrapCall, watch, checkQuota } = backend;
   const config = backend.access === 'read-write' ? sandbox?.config : undefined;
   const transactions = config && backend.transactions?.(config);
@@ -47,21 +49,33 @@ export function openAgentWorkspace(
     ...{ id: record.id, name, root, key, files, search, account, listFiles, wrapCall, watch, checkQuota },
     access: config ? 'read-write' : 'read-only',
     permission: sandbox?.config.permissionMode ?? 'ask',
+    network: config && toShownNetwork(config.network),
     commands: sandbox && toCommandSettings(sandbox.config),
     history: config && backend.history,
     transactions: transactions && ofAgentTransactions(transactions, agentId),
     // An agent that may change nothing in a workspace may not fork it either.
     forks: config && backend.forks?.(),
-    openSandbox: createSandboxOpener(sandbox?.config, backend),
+    openSandbox: createSandboxOpener(sandbox?.config, (own) =>
+      openSandboxes.track(toSandboxOwner(attached, agentId), () => backend.openSandbox(own)),
+    ),
   });
 }
 
+function toShownNetwork({ mode, allowDomains = [], allowCidrs = [] }: SandboxConfig['network']): ShownNetwork {
+  return { mode, hosts: [...allowDomains, ...allowCidrs] };
+}
+
+function toSandboxOwner({ name, record, sandbox }: AttachedWorkspace, openedBy: string): SandboxOwner {
+  const { accountId, id: workspaceId } = record;
+  return { accountId, sandboxId: sandbox?.id ?? '', workspaceId, workspace: name, openedBy };
+}
+
 /** The first sandbox runs the commands in `onCreate`, every later sandbox those in `onResume`. */
-function createSandboxOpener(config: SandboxConfig | undefined, backend: Pick<WorkspaceBackend, 'openSandbox'>) {
+function createSandboxOpener(config: SandboxConfig | undefined, open: WorkspaceBackend['openSandbox']) {
   let isFirst = true;
   return async () => {
     if (!config) throw new AppError('E_READ_ONLY', 'workspace is read-only: no sandbox available for this command');
-    const opened = await backend.openSandbox(config);
+    const opened = await open(config);
     const commands = isFirst ? config.onCreate : config.onResume;
     isFirst = false;
     return setUpSandbox(opened, commands ?? []);

@@ -8,8 +8,8 @@ import { sessionNotFound } from '../../core/sessions/session-name.ts';
 import type { ToolResult } from '../../core/tools/tool.ts';
 import { toAgentFence } from './agent-fence.ts';
 import { type AgentRuntimesOptions, createAgentRuntimes } from './agent-runtimes.ts';
-import { createAgentSessions, type SessionOwner } from './agent-sessions.ts';
-import { createOpenAgent } from './open-agent.ts';
+import { type AgentSessions, createAgentSessions, type SessionOwner } from './agent-sessions.ts';
+import { createOpenAgent, type OpenAgent } from './open-agent.ts';
 
 export interface AgentsOptions extends Omit<AgentRuntimesOptions, 'openSurface'> {
   readonly records: Records;
@@ -40,16 +40,7 @@ export function createAgents(options: AgentsOptions) {
   const runtimes = createAgentRuntimes({ ...options, openSurface }, sessions);
 
   return {
-    sessions: {
-      async list(owner: SessionOwner, page: PageRequest) {
-        await openSurface(owner.accountId, owner.agentId);
-        return sessions.list(owner, page);
-      },
-      async open(owner: SessionOwner, body: unknown, toId: (name: string) => string) {
-        const { surface } = await openSurface(owner.accountId, owner.agentId);
-        return sessions.open(owner, body, { surface, toId });
-      },
-    },
+    sessions: createSessionAccess(sessions, openSurface),
     ...{ openSurface, closeOf: runtimes.closeOf },
     closeStale: runtimes.closeStale,
     stop: runtimes.stop,
@@ -106,11 +97,32 @@ export function createAgents(options: AgentsOptions) {
       return toAgentFence(owner.agentId, runtime.toolbox.fence(), granted.surface, [...secrets.keys()]);
     },
 
+    /** What the command of a running call has printed so far: see `Toolbox.outputOf`. */
+    async outputOf({ accountId, agentId }: SessionOwner, call: string): Promise<string | undefined> {
+      await openSurface(accountId, agentId);
+      const outputs = runtimes.of(accountId, agentId).map(([, { runtime }]) => runtime.outputOf(call));
+      return outputs.find((output) => output !== undefined);
+    },
+
     /** Ends the session and every program it started. */
     async endSession(accountId: string, agentId: string, session: string): Promise<void> {
       const wasStored = await sessions.end({ accountId, agentId }, session);
       await Promise.all(runtimes.of(accountId, agentId).map(([, { runtime }]) => runtime.sessions.end(session)));
       if (!wasStored) throw sessionNotFound(session);
+    },
+  };
+}
+
+/** The sessions of agents that exist. */
+function createSessionAccess(sessions: AgentSessions, openSurface: OpenAgent) {
+  return {
+    async list(owner: SessionOwner, page: PageRequest) {
+      await openSurface(owner.accountId, owner.agentId);
+      return sessions.list(owner, page);
+    },
+    async open(owner: SessionOwner, body: unknown, toId: (name: string) => string) {
+      const { surface } = await openSurface(owner.accountId, owner.agentId);
+      return sessions.open(owner, body, { surface, toId });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { AnswerStore } from '../../core/answers/answer-store.ts';
 import type { PostEditChecks } from '../../core/checks/post-edit/post-edit-checks.ts';
+import type { OpenSandboxes } from '../../core/commands/open-sandboxes.ts';
 import type { Provider, SandboxLimits } from '../../core/commands/sandbox.ts';
 import type { RenderDiagram } from '../../core/diagrams/render-diagram.ts';
 import type { Emit } from '../../core/events/emitter.ts';
@@ -33,6 +34,7 @@ export interface RuntimeOptions {
   /** Names of control files that the operator lets agents change, whatever a sandbox record says. Default: none. */
   readonly allowControl?: readonly string[] | undefined;
   readonly accountQuota: AccountQuota;
+  readonly openSandboxes: OpenSandboxes;
   /** Adds what all workspaces of this server share to the parts of one. */
   assembleWorkspace(parts: WorkspaceParts): Workspace;
   readonly renderDiagram: RenderDiagram;

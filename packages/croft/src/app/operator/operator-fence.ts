@@ -1,8 +1,8 @@
 import type { AgentFence } from '@croft/protocol';
-import { flagsAgentId, operatorId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator.ts';
 import { toNetwork } from '../agents/agent-fence.ts';
 import type { App } from '../app.ts';
-import { createOperatorRecords, flagsSandboxId } from './operator-records.ts';
+import { createOperatorRecords } from './operator-records.ts';
 
 /** Says what MCP clients may do in the workspaces that flags name. */
 export async function toOperatorFence(app: App): Promise<AgentFence> {

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { flagsAgentId, operatorId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import type {
   AgentConfig,
@@ -10,9 +10,6 @@ import type {
   WorkspaceConfig,
 } from '../../core/accounts/ports/registry.ts';
 import type { App } from '../app.ts';
-
-/** The one sandbox definition of the workspaces that flags name. */
-export const flagsSandboxId = 'flags';
 
 type Views = Pick<Registry, 'agents' | 'sandboxes' | 'workspaces'>;
 

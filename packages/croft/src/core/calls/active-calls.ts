@@ -7,6 +7,8 @@ export interface ActiveCall {
   readonly id: string;
   /** Aborts when the caller cancels, the deadline passes, or the program stops. */
   readonly signal: AbortSignal;
+  /** Receives a function that reads what the command of the call has printed so far. */
+  showOutput(read: () => string): void;
   mustEndWithin(timeoutMs: number | undefined, tool: string): void;
   /**
    * Returns the real reason of a failure: after an abort, a tool throws whatever error its pending operation raised.
@@ -19,11 +21,12 @@ const graceMs = 2000;
 /** Tracks the calls in progress, so that a program can stop without losing one. */
 export function createActiveCalls() {
   const active = new Set<AbortController>();
+  const outputs = new Map<string, () => string>();
   /** Set once the program stops: the error that every new call gets. */
   let refusal: AppError | undefined;
   let onIdle: (() => void) | undefined;
 
-  return { run, stop, isIdle: () => active.size === 0 };
+  return { run, stop, isIdle: () => active.size === 0, outputOf: (call: string) => outputs.get(call)?.() };
 
   /** Runs `work` until any of the signals aborts. */
   async function run<T>(enders: readonly AbortSignal[], work: (call: ActiveCall) => Promise<T>): Promise<T> {
@@ -39,7 +42,7 @@ export function createActiveCalls() {
     if (enders.some(({ aborted }) => aborted)) cancel();
     for (const ender of enders) ender.addEventListener('abort', cancel, { once: true });
     active.add(controller);
-    const { call, release } = startCall(controller);
+    const { call, release } = startCall(controller, outputs);
     try {
       return await work(call);
     } finally {
@@ -68,12 +71,14 @@ export function createActiveCalls() {
   }
 }
 
-function startCall(controller: AbortController) {
+function startCall(controller: AbortController, outputs: Map<string, () => string>) {
   let timer: NodeJS.Timeout | undefined;
+  const id = crypto.randomUUID();
   const { signal } = controller;
   const call: ActiveCall = {
-    id: crypto.randomUUID(),
+    id,
     signal,
+    showOutput: (read) => void outputs.set(id, read),
     mustEndWithin(timeoutMs, tool) {
       signal.throwIfAborted();
       if (timeoutMs === undefined) return;
@@ -87,7 +92,11 @@ function startCall(controller: AbortController) {
       return new AppError('E_CANCELLED', 'the call was cancelled', { cause: thrown });
     },
   };
-  return { call, release: () => clearTimeout(timer) };
+  const release = () => {
+    clearTimeout(timer);
+    outputs.delete(id);
+  };
+  return { call, release };
 }
 
 function callTimedOut(tool: string, timeoutMs: number): AppError {

@@ -18,7 +18,7 @@ import { type Activity, reportingActivity, toActivityLine } from '../tools/activ
 import { addNotices, writeNotices } from '../tools/result-notices.ts';
 import type { PreparedCall, Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 import { checkAccess, needsApproval } from '../workspace/permission.ts';
-import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
+import type { ShownNetwork, Workspace, WorkspaceCall } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { ActiveCall } from './active-calls.ts';
 import { addEffect } from './add-effect.ts';
@@ -96,6 +96,8 @@ interface AdmittedWorkspaceCall extends AdmittedCall {
 }
 
 const maxTitle = 200;
+/** More hosts than a person reads before a decision. */
+const maxHosts = 50;
 
 function toWorkspaceCall(
   { name, access, tells, leavesFiles, byproducts }: Tool,
@@ -160,7 +162,11 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const base = workingDirectoryIn(caller.session.workingDirectory, workspace.name);
     const { reportDenials, append } = collectDenials(reportViolation);
     const output = caller.onOutput && streamOutput(caller.onOutput, { secrets, signal: call.signal });
-    const context = toContext(admitted, options, { base, reportDenials, onOutput: output?.observe });
+    const context = toContext(admitted, options, {
+      base,
+      reportDenials,
+      follower: { begins: call.showOutput, observe: output?.observe },
+    });
     const prepared = tool.prepare(rawInput, base);
     mustBePossible(tool, prepared, workspace);
     const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
@@ -170,7 +176,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const begun = recordBegin(tool, context, admitted);
     const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling).finally(output?.end);
     const { unkept, unstored, handlers } = collectNotices();
-    const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), ...handlers };
+    const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), id: call.id, ...handlers };
     openSandboxEarly(prepared, context);
     context.onActivity?.(() => wrapped.title);
     const result = addNotices(append(await runWrappedCall(workspace, wrapped, { begun, work })), unstored);
@@ -225,7 +231,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
 function toContext(
   { workspace, caller, call }: AdmittedWorkspaceCall,
   { workspaces, secrets, renderDiagram }: RunInWorkspaceOptions,
-  more: Pick<ToolContext, 'base' | 'reportDenials' | 'onOutput'>,
+  more: Pick<ToolContext, 'base' | 'reportDenials' | 'follower'>,
 ): ToolContext {
   const { session } = caller;
   return {
@@ -257,10 +263,18 @@ function openSandboxEarly({ usesSandbox }: PreparedCall, { workspace, session }:
 }
 
 function toSetting({ access }: Tool, { workspace, base }: ToolContext, guarded: readonly GuardedPath[]) {
-  const { id: workspaceId, permission: permissionMode } = workspace;
+  const { id: workspaceId, permission: permissionMode, network } = workspace;
   const controlFiles = guarded.map(({ path }) => path);
   const directory = access === 'execute' ? base : '';
-  return { workspaceId, permissionMode, access, directory, ...(controlFiles.length > 0 && { controlFiles }) };
+  return {
+    ...{ workspaceId, permissionMode, access, directory },
+    ...(access === 'execute' && network && toShownNetwork(network)),
+    ...(controlFiles.length > 0 && { controlFiles }),
+  };
+}
+
+function toShownNetwork({ mode, hosts }: ShownNetwork) {
+  return { network: mode, ...(mode === 'restricted' && { hosts: hosts.slice(0, maxHosts) }) };
 }
 
 function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {

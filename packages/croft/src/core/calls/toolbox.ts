@@ -1,6 +1,7 @@
 import { AppError, type CallOutlook } from '@croft/protocol';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import { cutText } from '../../lib/text/cut-text.ts';
+import { createControlStripper } from '../../lib/text/strip-control.ts';
 import { findNearest } from '../arguments/nearest-name.ts';
 import type { Emit } from '../events/emitter.ts';
 import { rejectAfter } from '../events/reject-after.ts';
@@ -92,6 +93,12 @@ export function createToolbox(options: ToolboxOptions) {
     fence: () => toFences(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
 
     /**
+     * What the command of a call in progress has printed so far, as its answer would show it. `undefined`: no such call
+     * runs a command here.
+     */
+    outputOf: (call: string) => toShownOutput(calls.outputOf(call), secrets),
+
+    /**
      * Whether a call of this tool may need approval. A call of `tools`, or by a combined name, may be one of any tool.
      */
     mayAsk(name: string): boolean {
@@ -101,8 +108,7 @@ export function createToolbox(options: ToolboxOptions) {
     },
 
     /** Refuses new calls, waits for calls in progress until the deadline, and then cancels them. */
-    stop: calls.stop,
-    isIdle: calls.isIdle,
+    ...{ stop: calls.stop, isIdle: calls.isIdle },
   };
 
   function runRecorded(real: NamedCall, caller: Caller, recorder: typeof record): Promise<ToolResult> {
@@ -125,6 +131,10 @@ export function createToolbox(options: ToolboxOptions) {
       return finish(await fanOut(workspaces.list(), runIn, under.onFailure), caller, answers);
     return finish(await runIn(pickWorkspace(tool, rawInput, caller.session, workspaces)), caller, answers);
   }
+}
+
+function toShownOutput(text: string | undefined, { redactStream }: RunInWorkspaceOptions['secrets']) {
+  return text === undefined ? undefined : redactStream().push(createControlStripper()(text));
 }
 
 function canNeedApproval(tool: Parameters<typeof needsApproval>[1] | undefined, workspaces: WorkspaceSet): boolean {

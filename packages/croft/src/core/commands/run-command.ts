@@ -15,7 +15,7 @@ interface CommandRequest {
   readonly bytes?: OutputLimits | undefined;
   /** Redacts secrets in denials. */
   readonly redact?: Redact;
-  readonly observe?: OutputObserver | undefined;
+  readonly follower?: OutputFollower | undefined;
 }
 
 interface CommandResult {
@@ -50,15 +50,24 @@ export interface StartedCommand {
 /** Receives each piece of output as it arrives. The command waits while the promise is pending. */
 export type OutputObserver = (stream: 'stdout' | 'stderr', chunk: Buffer) => Promise<void> | void;
 
+/** Follows the output of a command while it runs, beside its answer. */
+export interface OutputFollower {
+  /** Receives a function that reads what is kept of the output so far. */
+  begins(read: () => string): void;
+  /** Absent: nobody waits for the pieces. */
+  readonly observe?: OutputObserver | undefined;
+}
+
 type OutputLimits = typeof defaultOutputLimits;
 
 interface StartOptions {
   readonly bytes?: OutputLimits | undefined;
   readonly observe?: OutputObserver | undefined;
+  readonly follower?: OutputFollower | undefined;
 }
 
 export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: StartOptions = {}): StartedCommand {
-  const { bytes = defaultOutputLimits, observe } = options;
+  const { bytes = defaultOutputLimits, follower, observe = follower?.observe } = options;
   const [all, stdout, stderr] = [createOutputBuffer(bytes), createOutputBuffer(bytes), createOutputBuffer(bytes)];
   const running = sandbox.start(spec);
   const read = Promise.all([
@@ -70,6 +79,7 @@ export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: Start
     return exit;
   });
   sandbox.onActivity?.(() => describeRunning(spec, all));
+  follower?.begins(() => all.toText());
   // Callers that await `ended` get the rejection. This handler covers callers that still wait for something else.
   ended.catch(() => {});
   return { sandbox, running, startedAt: performance.now(), all, stdout, stderr, ended };
@@ -85,9 +95,9 @@ function describeRunning({ argv }: CommandSpec, all: OutputBuffer): string {
 
 /** Runs a command until it ends or times out. The result has everything printed until then. */
 export async function runCommand(sandbox: Sandbox, request: CommandRequest): Promise<CommandResult> {
-  const { argv, environment, signal, timeoutMs, bytes, redact, observe } = request;
+  const { argv, environment, signal, timeoutMs, bytes, redact, follower } = request;
   await sandbox.ready?.({ argv, signal });
-  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) }, { bytes, observe });
+  const started = startCommand(sandbox, { argv, signal, ...(environment && { environment }) }, { bytes, follower });
   const exit = await resultWithin(started.ended, timeoutMs);
   if (!exit) started.running.kill();
   return toCommandResult(started, exit ?? (await started.ended), { timedOut: !exit, redact });

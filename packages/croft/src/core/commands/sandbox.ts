@@ -79,6 +79,8 @@ export interface Sandbox {
   start(command: CommandSpec): RunningProgram;
   /** Receives a function that describes the running program. Left out: nobody asks for it. */
   onActivity?(activity: () => string): void;
+  /** Measures what its programs use. Left out: the provider does not measure it. */
+  usage?(): Promise<SandboxUsage>;
   /** Returns the denials since the last call. */
   takeDenials(): SandboxDenial[];
   /** Stops every program in it until the returned function is called. Left out: that is not possible. */
@@ -89,6 +91,21 @@ export interface Sandbox {
   readonly closed: Promise<void>;
   /** Resolves when the sandbox takes no more commands, which may be long before it is cleared away. */
   readonly ended?: Promise<void> | undefined;
+}
+
+/** What the programs of a sandbox use now. `undefined`: it cannot be measured. */
+export interface SandboxUsage {
+  readonly processes?: number | undefined;
+  readonly memoryBytes?: number | undefined;
+  /** Processor time since the sandbox was opened. */
+  readonly processorMs?: number | undefined;
+  /** Where programs listen inside the sandbox. */
+  readonly ports: readonly ListeningPort[];
+}
+
+export interface ListeningPort {
+  readonly port: number;
+  readonly address: string;
 }
 
 /** Upper limits, for the whole sandbox unless said otherwise. */

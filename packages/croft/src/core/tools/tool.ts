@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { parseBySchema } from '../arguments/parse-by-schema.ts';
 import { createArgumentReader, type Spellings } from '../arguments/read-arguments.ts';
-import type { OutputObserver } from '../commands/run-command.ts';
+import type { OutputFollower } from '../commands/run-command.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { FileReplacement } from '../files/files.ts';
@@ -36,8 +36,8 @@ export interface ToolContext {
    * without it.
    */
   readonly onActivity?: ((activity: Activity) => void) | undefined;
-  /** Passes on what the command of the call prints, as it is printed. Absent: nobody reads it before the answer. */
-  readonly onOutput?: OutputObserver | undefined;
+  /** Follows the command of the call: its output is the answer of the call, and is shown before it. */
+  readonly follower?: OutputFollower | undefined;
   /**
    * Reports denials of a program that the tool ran: each as a violation, and in the answer unless the tool shows them.
    */

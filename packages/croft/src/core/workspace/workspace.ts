@@ -18,6 +18,8 @@ export type WorkspaceAccess = 'read-write' | 'read-only';
 
 /** One call in a workspace, as `Workspace.wrapCall` and the history see it. */
 export interface WorkspaceCall {
+  /** As events and the audit trail name the call. */
+  readonly id?: string | undefined;
   readonly tool: string;
   readonly access: ToolAccess;
   readonly session: string;
@@ -49,6 +51,13 @@ export interface WorkspaceCall {
  */
 export type WrapCall = <T>(call: WorkspaceCall, work: (telling?: ChangeReporter) => Promise<T>) => Promise<T>;
 
+/** The network of a sandbox as its owner has written it. */
+export interface ShownNetwork {
+  readonly mode: 'allow-all' | 'deny-all' | 'restricted';
+  /** For `restricted`: hosts and address blocks. */
+  readonly hosts: readonly string[];
+}
+
 /** A durable, named tree of files, and the sandbox for its commands. */
 export interface Workspace {
   /** Stays the same when the name changes. An approval for one workspace is not valid for another of the same name. */
@@ -59,6 +68,8 @@ export interface Workspace {
   readonly access: WorkspaceAccess;
   /** Decides which calls need the approval of a person. */
   readonly permission: PermissionMode;
+  /** What its commands may reach, for the people who are asked about them. Absent: no command runs here. */
+  readonly network?: ShownNetwork | undefined;
   /** True when each call finds the workspace empty, and nothing of a call remains for the next. */
   readonly isFleeting?: true | undefined;
   /**

@@ -1,6 +1,6 @@
 import { createWorkerThread } from '../../lib/concurrency/worker-thread.ts';
 import type { DiskGrowth, DiskGrowthRequest } from './growth-tally.ts';
-import type { ProcessUsage } from './namespace-processes.ts';
+import type { ProcessorUse, ProcessUsage } from './namespace-processes.ts';
 
 export interface MeasuringQuestions {
   readonly growth: { readonly asked: DiskGrowthRequest; readonly answer: DiskGrowth };
@@ -8,6 +8,7 @@ export interface MeasuringQuestions {
     readonly asked: { readonly namespace: string; readonly memoryBytes: number };
     readonly answer: ProcessUsage;
   };
+  readonly processor: { readonly asked: { readonly namespace: string }; readonly answer: ProcessorUse };
 }
 
 export type MeasuringQuestion = {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answerQuestions } from '../../lib/concurrency/worker-thread.ts';
 import { measureGrowth } from './measure-growth.ts';
 import type { MeasuringQuestion, MeasuringQuestions } from './measuring-thread.ts';
-import { findProcesses, usageOf } from './namespace-processes.ts';
+import { findProcesses, processorUseOf, usageOf } from './namespace-processes.ts';
 
 /** A long measurement pauses after this time, so that short questions are answered in between. */
 const turnMs = 10;
@@ -23,6 +23,7 @@ answerQuestions(answerTo);
 
 async function answerTo(question: MeasuringQuestion): Promise<MeasuringQuestions[keyof MeasuringQuestions]['answer']> {
   if (question.kind === 'usage') return usageOf(recentProcesses(question.namespace), question.memoryBytes);
+  if (question.kind === 'processor') return processorUseOf(recentProcesses(question.namespace));
   if (walks >= maxWalks) await new Promise<void>((resolve) => waiting.push(resolve));
   walks++;
   try {

@@ -59,6 +59,25 @@ export function usageOf(pids: readonly number[], memoryBytes: number): ProcessUs
   return { processes: pids.length, memoryBytes: atMost > memoryBytes ? exactBytes(pids, hiddenBytes) : atMost };
 }
 
+export interface ProcessorUse {
+  readonly processes: number;
+  readonly processorMs: number;
+}
+
+/** The kernel counts processor time in hundredths of a second for user space. */
+const tickMs = 10;
+
+/** Processor time of the processes and of those that they have waited for. */
+export function processorUseOf(pids: readonly number[]): ProcessorUse {
+  const times = sum(pids, (pid) => {
+    const text = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '';
+    // The name of the program is in brackets, and may have spaces and brackets itself.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return sum(fields.slice(11, 15), (field) => Number(field) || 0);
+  });
+  return { processes: pids.length, processorMs: times * tickMs };
+}
+
 function exactBytes(pids: readonly number[], hiddenBytes: number): number {
   const own = sum(pids, (pid) => rollup(pid, ['Pss_Anon', 'SwapPss']) ?? fieldBytes(pid, 'status', ['RssAnon']) ?? 0);
   // A memory file that is also mapped must not count twice.

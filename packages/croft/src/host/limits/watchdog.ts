@@ -1,4 +1,4 @@
-import type { RunningProgram, SandboxDenial, SandboxLimits } from '../../core/commands/sandbox.ts';
+import type { RunningProgram, SandboxDenial, SandboxLimits, SandboxUsage } from '../../core/commands/sandbox.ts';
 import type { Group } from '../../lib/cgroup/find-groups.ts';
 import { createFilesystemSpaceReader } from '../growth/disk-amount.ts';
 import { createMeasuringThread } from '../growth/measuring-thread.ts';
@@ -7,6 +7,7 @@ import { createDiskWatch } from './disk-watch.ts';
 import { createProcessWatch } from './process-watch.ts';
 import { createProcessorShare } from './processor-share.ts';
 import { createQuotaWatch } from './quota-watch.ts';
+import { createUsageReader } from './sandbox-usage.ts';
 
 interface WatchdogOptions {
   /** Process id, on this machine, of the sandbox's first process. */
@@ -21,7 +22,7 @@ interface WatchdogOptions {
   /** Whether a control group already limits memory and processes. */
   readonly hasGroup: boolean;
   /** The control group of the sandbox, if this process made it. */
-  readonly group?: Pick<Group, 'processorMs' | 'giveWay'> | undefined;
+  readonly group?: Pick<Group, 'processorMs' | 'giveWay' | 'usage'> | undefined;
   /** As `SandboxSpec.accountId`. */
   readonly accountId?: string | undefined;
   /** Ends the whole sandbox, if its programs cannot be told from those of others. */
@@ -34,6 +35,8 @@ export interface Watchdog {
   watch(running: RunningProgram): RunningProgram;
   /** Returns and removes the limits for which programs were killed since the last call. */
   takeDenials(): SandboxDenial[];
+  /** Measures what the programs of the sandbox use. */
+  usage(): Promise<SandboxUsage>;
   stop(): void;
 }
 
@@ -60,7 +63,8 @@ export function createWatchdogs({ thread, finder } = wholeParts()) {
       if (options.group?.processorMs) {
         checks.push({ everyMs: processorTickMs, ...createProcessorShare(options.group, options.accountId) });
       }
-      return watchOver(options, namespace, checks);
+      const usage = createUsageReader({ pid, namespace, group: options.group, thread });
+      return { ...watchOver(options, namespace, checks), usage };
     },
   };
 }
@@ -78,7 +82,11 @@ interface Check {
   stop?(): void;
 }
 
-function watchOver(options: WatchdogOptions, namespace: string | undefined, checks: readonly Check[]): Watchdog {
+function watchOver(
+  options: WatchdogOptions,
+  namespace: string | undefined,
+  checks: readonly Check[],
+): Omit<Watchdog, 'usage'> {
   const denials = new Map<string, SandboxDenial>();
   let running = 0;
   let isStopped = false;

@@ -205,6 +205,7 @@ function toSandbox({ spec, init, spawned, group, watchdog, denials, resources }:
     start: (command) => watchdog.watch(init.start(command)),
     ...(group && { suspend: () => pauseGroup(group) }),
     takeDenials: () => [...readGroup(), ...watchdog.takeDenials(), ...denials.take()],
+    usage: watchdog.usage,
     async close() {
       init.close();
       const timer = setTimeout(spawned.kill, goneWithinMs);

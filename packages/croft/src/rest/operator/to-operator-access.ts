@@ -79,6 +79,10 @@ function toAgentApi(app: App): AgentApi {
       const own = open(actor.label, session);
       return toolbox.ask(tool, input, { session: own, signal, asker: { label: actor.label, waitMs: 0 } });
     },
+    async outputOf(_, agentId, call) {
+      mustBeFlags(agentId);
+      return toolbox.outputOf(call);
+    },
     async fence(_, agentId) {
       mustBeFlags(agentId);
       return fenceOf();

@@ -5,6 +5,7 @@ import type { BrowserSessions } from '../../core/accounts/keys/browser-sessions.
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { ApprovalInbox, Registry, RunnerToken, Scope } from '../../core/accounts/ports/registry.ts';
 import type { Vault } from '../../core/accounts/ports/vault.ts';
+import type { OpenSandboxes } from '../../core/commands/open-sandboxes.ts';
 import type { ChangeFeeds } from '../../core/content/changes/change-feeds.ts';
 import type { FileAccessFinder } from '../../core/content/changes/file-access.ts';
 import type { RunnerView } from '../../core/runners/runner.ts';
@@ -35,6 +36,8 @@ export interface RestPlatform {
   /** The servers that share the records. Absent: this is the only one. */
   readonly cluster?: Cluster | undefined;
   readonly agents: AgentApi;
+  /** The sandboxes that are open on this server. */
+  readonly openSandboxes: Pick<OpenSandboxes, 'live'>;
   /** Terminals for people. */
   readonly terminals: { readonly tickets: Pick<Tickets, 'issue'> };
   readonly files: PlatformFiles;

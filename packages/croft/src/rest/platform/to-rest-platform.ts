@@ -23,8 +23,7 @@ interface AgentsMcp {
 export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string): RestPlatform {
   const { records, vault, registry, registryOn, approvalInbox, files, histories, forks, removeFiles, terminals } =
     parts;
-  const { audit, events, sessions } = parts;
-  const { cluster } = parts;
+  const { audit, events, sessions, openSandboxes, cluster } = parts;
   const viewRunners = async (tokens: readonly RunnerToken[]) =>
     cluster?.viewRunners(tokens) ?? tokens.map(parts.fleet.view);
   const own = {
@@ -43,6 +42,7 @@ export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string)
     audit,
     events,
     sessions,
+    openSandboxes,
     now: () => parts.now().getTime(),
   };
   return { ...own, approvals: approvalInbox, agents: toAgentApi(parts, mcp) };
@@ -65,6 +65,7 @@ function toAgentApi({ agents }: Parts, mcp: AgentsMcp): AgentApi {
       const asker = { label: actor.label, waitMs: 0 };
       return agents.ask(actor.accountId, agentId, { tool, input, session: id, asOf: actor.asOf, signal, asker });
     },
+    outputOf: (actor, agentId, call) => agents.outputOf({ accountId: actor.accountId, agentId }, call),
     fence: (actor, agentId, session) =>
       agents.fence({ accountId: actor.accountId, agentId }, toSessionId(principalOf(actor), session)),
     prompt: (actor, agentId, session) =>

@@ -8,6 +8,7 @@ import {
   AppError,
   ApprovalAnswer,
   CallOutlook,
+  CallOutput,
 } from '@croft/protocol';
 import type { ToolResult } from '../../core/tools/tool.ts';
 import { readApproval, readSession, sessionHeaders } from '../http/agent-headers.ts';
@@ -79,6 +80,21 @@ export const agentToolRoutes = [
       const { agentId, name: tool } = params;
       const call = { actor, agentId, session: readSession(request), tool, input, signal: request.signal };
       return { body: await agents.ask(call) };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/agents/{agentId}/calls/{callId}/output',
+    summary: 'What the command of a running call has printed so far, redacted as its answer will be',
+    scopes: ['read'],
+    ofFlags: true,
+    answer: CallOutput,
+    failures: ['E_NOT_FOUND'],
+    async handle({ agents }, { actor, params }) {
+      const { agentId, callId } = params;
+      const output = await agents.outputOf(actor, agentId, callId);
+      if (output === undefined) throw new AppError('E_NOT_FOUND', 'no such call runs a command on this server');
+      return { body: { output } };
     },
   }),
   defineRoute({

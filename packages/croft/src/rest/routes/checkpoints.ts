@@ -68,5 +68,6 @@ export const checkpointRoutes = [
 
 function toView(checkpoint: history.Checkpoint): Checkpoint {
   const { checkpoint: checkpointId, isPartial, ...rest } = toCheckpointOutput(checkpoint);
-  return { checkpointId, ...rest, ...(isPartial && { isPartial }) };
+  const { id: call } = checkpoint.call;
+  return { checkpointId, ...rest, ...(call !== undefined && { call }), ...(isPartial && { isPartial }) };
 }

@@ -32,7 +32,7 @@ export const counted = countAnswers(createMeasuringThread());
 const watchdogs = createWatchdogs({ thread: counted.thread, finder: createFilesystemSpaceReader() });
 
 function countAnswers(thread: MeasuringThread) {
-  const answers = { growth: 0, usage: 0 };
+  const answers = { growth: 0, usage: 0, processor: 0 };
   const counting: MeasuringThread = {
     async ask(kind, question) {
       const answer = await thread.ask(kind, question);

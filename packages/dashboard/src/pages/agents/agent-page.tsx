@@ -16,7 +16,7 @@ export function AgentPage({ id, tab }: { readonly id: string; readonly tab: Agen
   const agents = useResource<{ agents: readonly Agent[] }>('/v1/agents?limit=200');
   const agent = agents.value.data?.agents.find(({ agentId }) => agentId === id);
   return (
-    <div class="page">
+    <div class="page page-agent">
       <header class="page-head">
         <h1>
           <a class="crumb" href="/agents">

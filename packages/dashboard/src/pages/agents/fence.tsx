@@ -2,6 +2,7 @@ import type { AgentFence } from '@croft/protocol';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
+import { toModeWords } from '../../text/format.ts';
 import { TryCall } from './try-call.tsx';
 
 const kinds = ['read', 'search', 'write', 'run'] as const;
@@ -84,7 +85,7 @@ function FenceRow({ workspace, shared }: { readonly workspace: FencedWorkspace; 
       <td>
         {sandbox ? `${sandbox.name} · ${sandbox.provider}` : <span class="muted">none</span>}
         <div class="muted">
-          mode {permissionMode}
+          <span title={`permission mode ${permissionMode}`}>{toModeWords(permissionMode)}</span>
           {allowControl.length > 0 && `; ${allowControl.join(', ')} need no approval`}
         </div>
       </td>

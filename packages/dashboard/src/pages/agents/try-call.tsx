@@ -55,7 +55,13 @@ function TryForm({
   const run = useAction(async () => {
     setOutput('');
     const approvalId = outlook?.approval?.approvalId;
-    const end = await callTool({ agentId: id, tool: name, input: toInput(fields, values), approvalId });
+    const end = await callTool({
+      agentId: id,
+      tool: name,
+      input: toInput(fields, values),
+      approvalId,
+      onOutput: setOutput,
+    });
     if (end.type === 'approval')
       setOutlook({ outcome: 'asks', reason: 'A person has to agree first.', approval: end.approval });
     else setOutput(JSON.stringify(end.result, null, 2));

@@ -7,7 +7,7 @@ import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
 import { connection } from '../../live/stream.ts';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { mayDo } from '../../server/session.ts';
-import { toSpan } from '../../text/format.ts';
+import { toModeWords, toSpan } from '../../text/format.ts';
 import { ApprovalContent, isFolded } from './approval-content.tsx';
 import { DecisionBar } from './decision-bar.tsx';
 import { JustBefore } from './just-before.tsx';
@@ -38,10 +38,11 @@ export function ApprovalCard({ approval, next, shownAt }: ApprovalCardProps) {
         </h2>
         <p class="muted">
           asked <Ago at={approval.createdAt} />
-          {isOpen && <> · expires in {toSpan(left)}</>} · asked before: {askedBefore}
+          {isOpen && <> · expires in {toSpan(left)}</>} ·{' '}
+          {askedBefore === 0 ? 'for the first time' : `asked ${askedBefore + 1} times`}
         </p>
       </header>
-      {setting && <Setting setting={setting} />}
+      {setting && <SettingLine setting={setting} />}
       <ApprovalContent approval={approval} isUnfolded={isUnfolded} onUnfold={() => setUnfolded(true)} />
       <JustBefore approval={approval} />
       {isOpen && mayDo('approve') ? (
@@ -69,20 +70,38 @@ function blockedBy(isUnfolded: boolean): string | undefined {
   return isUnfolded ? undefined : 'Show all of it first. What is not on the screen cannot be approved.';
 }
 
-const networks = { 'deny-all': 'no network', 'allow-all': 'every public host', restricted: 'only some hosts' } as const;
+type Setting = NonNullable<Approval['setting']>;
 
-function Setting({ setting }: { readonly setting: NonNullable<Approval['setting']> }) {
-  const { permissionMode, directory, network, controlFiles = [] } = setting;
+/** A person reads so many hosts; the others are behind the pointer. */
+const shownHosts = 3;
+
+function Network({ network, hosts }: { readonly network: Setting['network']; readonly hosts: readonly string[] }) {
+  if (network === 'deny-all') return <li>no network</li>;
+  if (network === 'allow-all') return <li class="setting-open">every public host</li>;
+  const more = hosts.length - shownHosts;
+  return (
+    <li title={hosts.join(', ')}>
+      network:{' '}
+      <code>
+        <Marked text={hosts.length === 0 ? 'no host' : hosts.slice(0, shownHosts).join(', ')} />
+      </code>
+      {more > 0 && ` and ${more} more`}
+    </li>
+  );
+}
+
+function SettingLine({ setting }: { readonly setting: Setting }) {
+  const { permissionMode, directory, network, hosts = [], controlFiles = [] } = setting;
   return (
     <>
       <ul class="setting">
-        <li>mode {permissionMode}</li>
+        <li title={`permission mode ${permissionMode}`}>{toModeWords(permissionMode)}</li>
         {directory !== '' && directory !== '.' && (
           <li>
             in <code>{directory}</code>
           </li>
         )}
-        {network && <li>{networks[network]}</li>}
+        {network && <Network network={network} hosts={hosts} />}
       </ul>
       {controlFiles.length > 0 && (
         <p class="control-files">

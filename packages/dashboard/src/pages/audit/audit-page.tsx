@@ -10,7 +10,8 @@ import { Ago, Id, Marked } from '../../parts/text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { request } from '../../server/request.ts';
-import { toClock, toCount, toExactTime, toShortId } from '../../text/format.ts';
+import { session as signedIn } from '../../server/session.ts';
+import { toClock, toCount, toExactTime, toSessionName, toShortId } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 import { useAuditRows } from './use-audit-rows.ts';
 
@@ -134,7 +135,10 @@ function AuditRow({ record, isSelected }: { readonly record: AuditRecord; readon
 /** Who acted, by a name if there is one. */
 function nameOfActor(actor: string): string {
   const [who = '', ...rest] = actor.split(' ');
-  return [nameOfAgent(who), ...rest.map(toShortId)].join(' ');
+  if (who === 'key')
+    return rest.join(' ') === signedIn.value?.label.replace(/^key /, '') ? 'you' : toShortId(rest.join(' '));
+  const session = toSessionName(rest.join(' '));
+  return session === 'default' ? nameOfAgent(who) : `${nameOfAgent(who)} · ${session}`;
 }
 
 const telling = ['title', 'path', 'from', 'name', 'rule', 'code', 'reason'];

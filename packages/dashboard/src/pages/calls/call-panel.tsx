@@ -7,11 +7,12 @@ import { Icon } from '../../parts/icon.tsx';
 import { OutcomeMark, outcomeWords } from '../../parts/outcome-mark.tsx';
 import { Ago, Id, Marked } from '../../parts/text.tsx';
 import { mayDo } from '../../server/session.ts';
-import { toDuration } from '../../text/format.ts';
+import { toDuration, toSessionName } from '../../text/format.ts';
 import { CheckpointDiff } from '../workspaces/checkpoint-diff.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';
 import { useCheckpointOf } from '../workspaces/use-checkpoint-of.ts';
 import { nameOfCaller } from './call-row.tsx';
+import { RunningOutput } from './running-output.tsx';
 
 /** Everything about one call, and what a person can do about it. */
 export function CallPanel({ call }: { readonly call: FeedRow }) {
@@ -44,6 +45,7 @@ export function CallPanel({ call }: { readonly call: FeedRow }) {
           </pre>
         )}
         <Violations call={call} />
+        <RunningOutput call={call} />
         <div class="actions">
           {mayUndo && (
             <button type="button" class="button" onClick={() => setUndoing(true)}>
@@ -151,7 +153,7 @@ function Facts({ call }: { readonly call: FeedRow }) {
       )}
       <div>
         <dt>Session</dt>
-        <dd>{call.session === '' ? 'default' : call.session}</dd>
+        <dd title={call.session}>{toSessionName(call.session)}</dd>
       </div>
       <div>
         <dt>Call</dt>

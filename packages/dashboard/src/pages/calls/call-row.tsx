@@ -45,9 +45,16 @@ export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {
   return session === signedIn.value?.label ? 'you' : toShortId(session.replace(/^key /, ''));
 }
 
+const layers: Readonly<Record<string, string>> = { file: 'files', network: 'network', 'system-call': 'system call' };
+
+/** A limit by its name; everything else by what the fence kept it from. */
+function describeViolation({ layer, rule }: FeedRow['violations'][number]): string {
+  return layers[layer] ?? (rule || 'refused');
+}
+
 /** What is worth a word beside the mark. */
 function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
-  if (violations[0]) return violations[0].rule || 'refused';
+  if (violations[0]) return describeViolation(violations[0]);
   if (exitCode !== undefined && exitCode !== 0) return `exit ${exitCode}`;
   if (code !== undefined) return code.replace(/^E_/, '').toLowerCase().replaceAll('_', ' ');
   if (outcome === 'running') return 'running';

@@ -58,7 +58,7 @@ function KeyLine({ entry, onRevoke }: { readonly entry: Key; onRevoke(): void })
         <Marked text={name} />
       </span>
       <span class="thing-about">
-        {given.join(', ')}
+        {given.includes('*') ? 'everything' : given.join(', ')}
         {agents && ` · only ${agents.map(nameOfAgent).join(', ')}`}
       </span>
       <span class="thing-end">

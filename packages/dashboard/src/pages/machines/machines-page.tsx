@@ -6,7 +6,10 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo, session } from '../../server/session.ts';
-import { toCount } from '../../text/format.ts';
+import { toCount, toModeWords } from '../../text/format.ts';
+import type { Meter } from './meters.ts';
+import { OpenSandboxes } from './open-sandboxes.tsx';
+import { useMeters } from './use-meters.ts';
 
 const sandboxesPath = '/v1/sandboxes?limit=200';
 
@@ -28,11 +31,7 @@ export function MachinesPage() {
               </p>
             </Empty>
           ) : (
-            <ul class="machines">
-              {found.map((sandbox) => (
-                <SandboxLines key={sandbox.sandboxId} sandbox={sandbox} />
-              ))}
-            </ul>
+            <SandboxList sandboxes={found} />
           )
         }
       </Loaded>
@@ -41,21 +40,42 @@ export function MachinesPage() {
   );
 }
 
-function SandboxLines({ sandbox }: { readonly sandbox: Sandbox }) {
+function SandboxList({ sandboxes }: { readonly sandboxes: readonly Sandbox[] }) {
+  const meters = useMeters(sandboxes.map(({ sandboxId }) => sandboxId));
+  return (
+    <ul class="machines">
+      {sandboxes.map((sandbox) => (
+        <SandboxLines key={sandbox.sandboxId} sandbox={sandbox} meters={meters.get(sandbox.sandboxId)} />
+      ))}
+    </ul>
+  );
+}
+
+interface SandboxLinesProps {
+  readonly sandbox: Sandbox;
+  /** Left out until the first reading. */
+  readonly meters: readonly Meter[] | undefined;
+}
+
+function SandboxLines({ sandbox, meters }: SandboxLinesProps) {
   const { sandboxId, name, config } = sandbox;
   return (
     <li class="machine">
       <div class="machine-head">
-        <strong>{name}</strong>
+        <strong>
+          <Marked text={name} />
+        </strong>
         <span class="muted">
-          {config.provider} · mode {config.permissionMode} · {describeNetwork(config.network)}
+          {config.provider} · {toModeWords(config.permissionMode)} · {describeNetwork(config.network)}
         </span>
+        {meters && <span class="machine-state">{meters.length === 0 ? 'none open' : `${meters.length} open`}</span>}
         {mayDo('terminal') && (
           <a class="button button-quiet machine-open" href={`/terminal?sandbox=${encodeURIComponent(sandboxId)}`}>
             <Icon name="terminal" /> Terminal
           </a>
         )}
       </div>
+      {meters && meters.length > 0 && <OpenSandboxes meters={meters} />}
     </li>
   );
 }

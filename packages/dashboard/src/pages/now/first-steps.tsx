@@ -125,7 +125,7 @@ function Step({ agentId, tool, name, initial, fixed, action, onDone }: StepProps
   const [approvalId, setApprovalId] = useState<string | undefined>(undefined);
   const call = useAction(async () => {
     setOutput('');
-    const end = await callTool({ agentId, tool, input: { ...fixed, [name]: value }, approvalId });
+    const end = await callTool({ agentId, tool, input: { ...fixed, [name]: value }, approvalId, onOutput: setOutput });
     setApprovalId(end.type === 'approval' ? end.approval.approvalId : undefined);
     if (end.type === 'result') setOutput(describe(tool, end.result));
     onDone();
@@ -162,6 +162,6 @@ function Step({ agentId, tool, name, initial, fixed, action, onDone }: StepProps
 
 function describe(tool: string, result: Readonly<Record<string, unknown>>): string {
   if (tool === 'write') return 'Written.';
-  const { output, exit_code: code } = result;
+  const { output, exitCode: code } = result;
   return typeof output === 'string' && output !== '' ? output : `Ended with exit code ${String(code ?? 0)}.`;
 }

@@ -7,7 +7,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { Ago, Marked } from '../../parts/text.tsx';
 import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { toCount } from '../../text/format.ts';
+import { toCount, toSessionName } from '../../text/format.ts';
 import { toOneLine } from '../../text/marks.ts';
 import { CheckpointDiff } from './checkpoint-diff.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
@@ -141,7 +141,7 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
         </code>
       </a>
       <span class="muted moment-about">
-        {toCount(paths, 'file')} · {session}
+        <span title={session}>{[toCount(paths, 'file'), ...namedSession(session)].join(' · ')}</span>
         {isUndone && ' · undone'}
         {isPartial && ' · its first changes were not captured'}
       </span>
@@ -159,6 +159,12 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
       </span>
     </li>
   );
+}
+
+/** Most clients have one session, whose name says nothing. */
+function namedSession(session: string): string[] {
+  const name = toSessionName(session);
+  return name === 'default' ? [] : [name];
 }
 
 function SnapshotLine({ snapshot }: { readonly snapshot: Snapshot }) {

@@ -66,12 +66,13 @@ function TakeSnapshot({ path }: { readonly path: string }) {
       }}
     >
       <input
+        class="wide-input"
         aria-label="Name of the new snapshot"
         placeholder="Name, such as before-release"
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}
       />
-      <button type="submit" class="button" disabled={take.isRunning || name.trim() === ''}>
+      <button type="submit" class="button toolbar-next" disabled={take.isRunning || name.trim() === ''}>
         <Icon name="camera" /> Take a snapshot
       </button>
       {take.error && <Failure error={take.error} />}

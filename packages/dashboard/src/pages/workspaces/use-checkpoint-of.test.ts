@@ -23,3 +23,10 @@ test('a call that names its checkpoint is believed', () => {
   const other = { ...checkpoint, checkpointId: 'cp_2', title: 'x' };
   expect(findCheckpointOf({ ...row, checkpoint: 'cp_2' }, [checkpoint, other])).toBe(other);
 });
+
+test('a checkpoint that names its call is of no other, however alike', () => {
+  const own = { ...checkpoint, call: row.key, title: 'cut…' };
+  const alike = { ...checkpoint, checkpointId: 'cp_2', call: 'another' };
+  expect(findCheckpointOf(row, [alike, own])).toBe(own);
+  expect(findCheckpointOf(row, [alike])).toBeUndefined();
+});

@@ -5,11 +5,14 @@ import { mayDo } from '../../server/session.ts';
 
 const slackMs = 1000;
 
-/** The checkpoint that a call left, if one and only one can be its own. */
+/** The checkpoint that a call left. Older ones, and those of runners, do not name it: then one and only one may fit. */
 export function findCheckpointOf(row: FeedRow, checkpoints: readonly Checkpoint[]): Checkpoint | undefined {
+  const own = checkpoints.find(({ call }) => call === row.key);
+  if (own) return own;
   const start = Date.parse(row.at) - slackMs;
   const end = Date.parse(row.at) + (row.durationMs ?? 0) + slackMs;
-  const [found, ...others] = checkpoints.filter(({ tool, title, at, checkpointId }) => {
+  const [found, ...others] = checkpoints.filter(({ tool, title, at, checkpointId, call }) => {
+    if (call !== undefined) return false;
     if (row.checkpoint !== undefined) return checkpointId === row.checkpoint;
     const time = Date.parse(at);
     return tool === row.tool && isSameTitle(title, row.title) && time >= start && time <= end;

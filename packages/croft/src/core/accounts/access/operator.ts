@@ -4,5 +4,8 @@
  */
 export const operatorId = 'local';
 
+/** The one sandbox definition of the workspaces that flags name. */
+export const flagsSandboxId = 'flags';
+
 /** The agent of the workspaces that flags name, whichever client calls. */
 export const flagsAgentId = 'flags';

@@ -10,10 +10,10 @@ export function wrapWithHistory(history: Recording): WrapCall {
 
 export function recordCall<T>(
   history: Recording,
-  { access, tool, session, title, tells, leavesFiles, byproducts, onUnkept }: WorkspaceCall,
+  { id, access, tool, session, title, tells, leavesFiles, byproducts, onUnkept }: WorkspaceCall,
   work: (telling?: ChangeReporter) => Promise<T>,
 ): Promise<T> {
   if (access === 'read' || leavesFiles) return work();
-  const call = { tool, session, title, ...(byproducts && { byproducts }) };
+  const call = { ...(id !== undefined && { id }), tool, session, title, ...(byproducts && { byproducts }) };
   return tells ? history.recordReported(call, work, onUnkept) : history.record(call, () => work(), onUnkept);
 }

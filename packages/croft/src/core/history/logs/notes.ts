@@ -3,6 +3,7 @@ import type { HistoryNote } from '../ports/history-store.ts';
 
 const TreeHashSchema = z.string().regex(/^[0-9a-f]{64}$/);
 const Call = z.object({
+  id: z.string().optional(),
   tool: z.string(),
   session: z.string(),
   title: z.string(),

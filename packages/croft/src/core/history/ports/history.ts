@@ -4,6 +4,8 @@ import type { UnverifiedReason } from './unverified-reason.ts';
 
 /** Identifies a call in the history. */
 export interface HistoryCall {
+  /** As events and the audit trail name the call. Left out for a workspace on a runner. */
+  readonly id?: string | undefined;
   readonly tool: string;
   readonly session: string;
   /** The command or the path, by which a person recognises the call. Redacted. */

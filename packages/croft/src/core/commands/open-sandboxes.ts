@@ -1,0 +1,56 @@
+import type { LiveSandboxes, OpenSandbox } from '@croft/protocol';
+import type { Sandbox, SandboxUsage } from './sandbox.ts';
+
+/** Whose a sandbox is, and for whom it was opened. */
+export interface SandboxOwner {
+  readonly accountId: string;
+  readonly sandboxId: string;
+  readonly workspaceId: string;
+  readonly workspace: string;
+  /** The agent, or the person who has a terminal. */
+  readonly openedBy: string;
+}
+
+interface Opened extends SandboxOwner {
+  readonly id: string;
+  readonly openedAt: string;
+  readonly sandbox: Sandbox;
+}
+
+export type OpenSandboxes = ReturnType<typeof createOpenSandboxes>;
+
+const notMeasured: SandboxUsage = { ports: [] };
+
+/** The sandboxes that are open on this server, for people who watch. */
+export function createOpenSandboxes(now: () => Date) {
+  const opened = new Set<Opened>();
+  return {
+    /** Lists a sandbox until it is closed. */
+    async track(owner: SandboxOwner, open: () => Promise<Sandbox>): Promise<Sandbox> {
+      const sandbox = await open();
+      const entry = { ...owner, id: crypto.randomUUID(), openedAt: now().toISOString(), sandbox };
+      opened.add(entry);
+      const forget = () => void opened.delete(entry);
+      sandbox.closed.then(forget, forget);
+      void sandbox.ended?.then(forget, forget);
+      return sandbox;
+    },
+    async live(accountId: string, sandboxId: string): Promise<LiveSandboxes> {
+      const own = [...opened].filter((one) => one.accountId === accountId && one.sandboxId === sandboxId);
+      return { at: now().toISOString(), open: await Promise.all(own.map(toOpenSandbox)) };
+    },
+  };
+}
+
+async function toOpenSandbox({ id, openedAt, openedBy, sandbox, ...where }: Opened): Promise<OpenSandbox> {
+  const { workspaceId, workspace } = where;
+  const { memoryBytes: maxMemory, processes: maxProcesses, cpus } = sandbox.limits;
+  // A sandbox that ends meanwhile is measured no more.
+  const usage = (await sandbox.usage?.().catch(() => undefined)) ?? notMeasured;
+  const { processes = null, memoryBytes = null, processorMs = null, ports } = usage;
+  return {
+    ...{ id, workspaceId, workspace, openedBy, openedAt, processes, memoryBytes, processorMs },
+    ports: [...ports],
+    limits: { memoryBytes: maxMemory, processes: maxProcesses, cpus },
+  };
+}

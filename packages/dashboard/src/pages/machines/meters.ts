@@ -1,0 +1,40 @@
+import type { LiveSandboxes, OpenSandbox } from '@croft/protocol';
+
+/** What one open sandbox used in the last minute, oldest first. */
+export interface Meter {
+  readonly open: OpenSandbox;
+  /** Processors in use: 1 is one of them, all the time. */
+  readonly processors: readonly number[];
+  readonly memoryBytes: readonly number[];
+}
+
+/** A minute, at one reading in two seconds. */
+export const mostReadings = 30;
+
+/** Adds a reading to what was read before. A sandbox that is closed is forgotten. */
+export function addReading(
+  before: readonly Meter[],
+  earlier: LiveSandboxes | undefined,
+  { at, open }: LiveSandboxes,
+): readonly Meter[] {
+  const spanMs = earlier ? Date.parse(at) - Date.parse(earlier.at) : 0;
+  return open.map((now) => {
+    const known = before.find((meter) => meter.open.id === now.id);
+    const used = spanMs > 0 ? processorsIn(spanMs, known?.open.processorMs, now.processorMs) : undefined;
+    return {
+      open: now,
+      processors: append(known?.processors, used),
+      memoryBytes: append(known?.memoryBytes, now.memoryBytes ?? undefined),
+    };
+  });
+}
+
+function processorsIn(spanMs: number, before: number | null | undefined, now: number | null): number | undefined {
+  if (before == null || now === null) return undefined;
+  // Where processes are added up, those that have ended are missing from the sum.
+  return Math.max(0, now - before) / spanMs;
+}
+
+function append(values: readonly number[] = [], value: number | undefined): readonly number[] {
+  return value === undefined ? values : [...values, value].slice(-mostReadings);
+}
