@@ -35,6 +35,10 @@ test('files: written, read, listed and deleted, by paths from the root and absol
   await sandbox.writeTextFile({ path: 'src/a.txt', content: 'one\ntwo\nthree\n' });
   await sandbox.writeTextFile({ path: `${root}/src/a.txt`, content: 'one\ntwo\nthree\nfour\n' });
   expect(await sandbox.readTextFile({ path: './src/../src/a.txt', startLine: 2, endLine: 3 })).toBe('two\nthree\n');
+  // The agent has not read this one.
+  await box.files.write('other.txt', 'theirs');
+  await sandbox.writeTextFile({ path: 'other.txt', content: 'ours' });
+  expect(await box.files.read('other.txt')).toBe('ours');
   const bytes = new Uint8Array([0, 255, 254, 10]);
   await sandbox.writeBinaryFile({ path: 'b.bin', content: bytes });
   await sandbox.writeFile({ path: 'c.bin', content: new Blob([bytes]).stream() });

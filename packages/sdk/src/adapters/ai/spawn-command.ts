@@ -20,7 +20,6 @@ export async function spawnAiProcess(
   await command.id;
   const stop = () => void command.kill().catch(() => {});
   signal?.addEventListener('abort', stop, { once: true });
-  if (signal?.aborted) stop();
   const encoder = new TextEncoder();
   const chunks = command[Symbol.asyncIterator]();
   return {
