@@ -19,6 +19,7 @@ import { toAddress, toAdvertised, toHostNames, toRunnerSettings, toTls, toWait }
 export const serve = defineCommand({
   name: 'serve',
   usage: 'croft serve [--workspace DIR | --workspaces SPEC | --demo] [--host HOST] [--port PORT] [--data DIR] …',
+  examples: ['croft serve', 'croft serve --workspace . --port 7070'],
   options: serveOptions,
   takesOnlyFlags: true,
   async run({ values }, terminal) {
