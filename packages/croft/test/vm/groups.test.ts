@@ -55,7 +55,7 @@ describe.skipIf(!isPossible)('control groups version 2, in a virtual machine', (
   });
 
   test.each(['delegated', 'beside'])('of %s: the server has ten times the weight of its sandboxes', (as) => {
-    expect(told.get(as), output).toMatchObject({ weight: '1000' });
+    expect(reports.get(as), output).toMatchObject({ weight: '1000' });
   });
 
   test('of a user without delegation: the reason is reported', () => {
