@@ -58,7 +58,7 @@ async function openBase(options: PlatformOptions) {
   warnAboutClockSkew(now(), onWarning);
   await trail.checkHead(records);
   const binding = await openBinding(options, records, now);
-  const joined = binding && joinServers(records, now, binding.id, onWarning);
+  const joined = binding && options.isReachable ? joinServers(records, now, binding.id, onWarning) : undefined;
   if (joined) tellOthers = joined.wakeUps.events;
   const serverId = readServerId(data);
   await closeInterruptedCalls(records, serverId, now);

@@ -47,6 +47,8 @@ export interface PlatformOptions extends SealedRecordsOptions {
   /** Whether sandboxes of accounts may reach everything this machine reaches. Default: only public addresses. */
   readonly sharesNetwork?: boolean | undefined;
   readonly bounds: ServerBounds;
+  /** Whether the other servers of the same records may send requests here. A program without a port cannot take any. */
+  readonly isReachable: boolean;
   readonly assembleWorkspace: RuntimeOptions['assembleWorkspace'];
   readonly openSearch: Parameters<typeof openFileAccess>[2];
   readonly renderDiagram: RuntimeOptions['renderDiagram'];
@@ -196,11 +198,11 @@ function createTrailCheck({ trail, records }: Pick<PlatformParts, 'trail' | 'rec
   };
 }
 
-type Removal = Pick<PlatformParts, 'registry' | 'removal' | 'fleet'>;
+type Removal = Pick<PlatformParts, 'registry' | 'removal' | 'fleet' | 'joined'>;
 
 /** Removes everything of an account that is outside the records. */
 function createFilesRemoval(
-  { registry, removal, fleet }: Removal,
+  { registry, removal, fleet, joined }: Removal,
   {
     agents,
     terminals,
@@ -210,6 +212,7 @@ function createFilesRemoval(
   },
 ) {
   return async (accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> => {
+    joined?.wakeUps.account(accountId);
     await Promise.all([agents.closeOf(accountId), terminals.endOf(accountId)]);
     const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
     const removing = found.map(async (record) => record !== undefined && removal.removeAll(record));

@@ -36,7 +36,7 @@ export async function openEmbedded({ data: wanted, provider, onWarning = warn }:
   const values = { data, ...(provider !== undefined && { sandbox: provider }) };
   const terminal = toContext({ ...config, data }, onWarning, stop.signal);
   const app = opened.use(await openApp(values, terminal, { fallback: [], keepsKeys: true }));
-  const platform = await openPlatform(app, { values: {}, data, bounds, config, onWarning });
+  const platform = await openPlatform(app, { values: {}, data, bounds, isReachable: false, config, onWarning });
   opened.defer(() => platform.stop(0));
   opened.defer(() => drain(app, platform));
   opened.defer(() => stop.abort());

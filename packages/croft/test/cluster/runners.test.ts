@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newToken, type Runner, startRunner } from '../remote/runner-fixture.ts';
+import { startFaultyCable } from '../support/faults/faulty-cable.ts';
+import { kill } from '../support/servers/installation.ts';
 import { mustBe } from '../support/servers/platform.ts';
 import { startPostgres } from '../support/servers/postgres.ts';
 import { newAgent, startCluster, type TestCluster } from './fixture.ts';
@@ -69,4 +71,20 @@ describe.skipIf(!postgres)('a runner and two servers', () => {
     await near.output.find(/revoked/);
     expect(performance.now() - revokedAt).toBeLessThan(1000);
   });
+
+  test('connects to any server when its own is killed, and works there', async () => {
+    await using balancer = await startFaultyCable(cluster.servers[0]!.url);
+    await using moving = await startRunner({ url: balancer.url, token: await newToken(cluster.at(1), 'moving') });
+    const { agent } = await newAgent(cluster.at(1), {}, { provider: 'remote', runner: 'moving' });
+    const state = async () => (await cluster.at(1).send('GET', '/v1/runners/moving')).body.state;
+    await expect.poll(state, { timeout: 20_000 }).toBe('online');
+    mustBe(200, await cluster.at(1).call(agent, 'write', { file_path: 'kept.txt', content: 'kept\n' }));
+    balancer.aim(cluster.servers[1]!.url);
+    await kill(cluster.servers[0]!);
+    const read = () => cluster.at(1).call(agent, 'bash', { command: 'cat kept.txt' });
+    await expect
+      .poll(read, { timeout: 40_000, interval: 500 })
+      .toMatchObject({ status: 200, body: { output: 'kept\n' } });
+    expect(moving.child.exitCode).toBe(null);
+  }, 90_000);
 });

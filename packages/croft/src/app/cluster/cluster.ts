@@ -90,7 +90,9 @@ export function createCluster(options: ClusterOptions) {
         onApproval: options.onApproval,
         onAccount: (accountId) => void options.onAccount(accountId).catch(() => {}),
         onRunner: () => void runnerLinks.check().catch(() => {}),
+        onServer: () => void membership.refresh().catch(() => {}),
       });
+      wakeUps.server();
     },
     async stop(): Promise<void> {
       leases.stop();

@@ -85,7 +85,10 @@ export function createLeases(options: LeasesOptions) {
     const own = held.get(key);
     if (own) return own.row;
     await membership.started;
-    const row = await records.change((tables) => takeIfFree(tables, key, options));
+    // Requests that wait for a dead server look again and again, which takes no lock.
+    const seen = await records.glance(({ leases }) => leases.get(key));
+    const isTaken = seen !== undefined && membership.find(seen.serverId) !== undefined;
+    const row = isTaken ? seen : await records.change((tables) => takeIfFree(tables, key, options));
     if (row.serverId === membership.id) held.set(key, { subject, row, inUse: 0, usedAt: performance.now() });
     else elsewhere.set(key, row);
     if (row.serverId !== membership.id && !membership.find(row.serverId)) await membership.refresh();

@@ -90,14 +90,15 @@ export function createMembership({ records, now, directory, onWarning }: Members
 function createPulse() {
   let [beatenAt, steadySince] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   let isStopTold = false;
-  const isStopped = () => performance.now() - beatenAt > cutOffMs;
+  // Before its first beat a server has nothing that others could take.
+  const isStopped = () => beatenAt !== Number.NEGATIVE_INFINITY && performance.now() - beatenAt > cutOffMs;
   return {
     isStopped,
     pauseAt: (at: number) => at - beatenAt,
     isSteady: () => performance.now() - steadySince > deadMs,
     /** True once for each time that the beats stop. */
     justStopped(): boolean {
-      if (isStopTold || beatenAt === Number.NEGATIVE_INFINITY || !isStopped()) return false;
+      if (isStopTold || !isStopped()) return false;
       isStopTold = true;
       return true;
     },

@@ -10,6 +10,8 @@ interface WakeUpHandlers {
   onAccount(accountId: string): void;
   /** A runner of an account has connected somewhere. */
   onRunner(accountId: string): void;
+  /** A server has started. */
+  onServer(): void;
 }
 
 interface WakeUpsOptions {
@@ -34,14 +36,16 @@ export function createWakeUps({ notices }: Pick<Records, 'notices'>, { isAlone, 
     },
     approval: (id: string) => notices?.send(`approval ${id}`),
     account: (id: string) => notices?.send(`account ${id}`),
+    server: () => notices?.send('server'),
 
     /** Never throws: without notices, the polls find everything later. */
-    async listen({ onEvents, onApproval, onAccount, onRunner }: WakeUpHandlers): Promise<void> {
+    async listen({ onEvents, onApproval, onAccount, onRunner, onServer }: WakeUpHandlers): Promise<void> {
       const handlers: Readonly<Record<string, (id: string) => void>> = {
         events: onEvents,
         approval: onApproval,
         account: onAccount,
         runner: onRunner,
+        server: onServer,
       };
       const hear = (text: string) => {
         const [topic = '', id = ''] = text.split(' ');

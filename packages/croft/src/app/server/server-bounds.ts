@@ -12,7 +12,7 @@ export interface ServerBounds {
 
 /** Limits per account. */
 export interface AccountBounds {
-  /** Sandboxes open at once on this server. */
+  /** Sandboxes open at once, on all servers together. */
   readonly sandboxes: number;
   /** Bytes in all workspaces together, with their caches, forks and histories. */
   readonly storageBytes: number;

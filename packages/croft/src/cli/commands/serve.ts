@@ -42,6 +42,7 @@ export const serve = defineCommand({
       values,
       data,
       bounds,
+      isReachable: true,
       config,
       onWarning,
     });

@@ -51,7 +51,7 @@ const timed = <Key>(key: Key, about: string, least: number, longest = longestMs)
 });
 
 const accountBounds: Bounds<AccountBounds> = {
-  sandboxes: counted('sandboxes', 'sandboxes that are open at once on this server'),
+  sandboxes: counted('sandboxes', 'sandboxes that are open at once, on all servers together'),
   storage: sized(
     'storageBytes',
     'files, package caches, forks and histories on this server',

@@ -23,13 +23,14 @@ interface PlatformFlags {
   };
   readonly data: string;
   readonly bounds: ServerBounds;
+  readonly isReachable: boolean;
   readonly config: Pick<Config, 'databaseUrl' | 'keys' | 'webhookSecret' | 's3'>;
   onWarning(message: string): void;
 }
 
 /** Opens the platform of `croft serve`. A database that cannot be opened stops the program, with the reason. */
 export async function openPlatform(app: App, flags: PlatformFlags): Promise<ServerPlatform> {
-  const { values, data, bounds, config, onWarning } = flags;
+  const { values, data, bounds, isReachable, config, onWarning } = flags;
   const keys = findServerKeys(data, config.keys);
   const webhook = toWebhook(flags);
   try {
@@ -50,7 +51,7 @@ export async function openPlatform(app: App, flags: PlatformFlags): Promise<Serv
       ...openHistories(app, flags),
       buckets: config.s3,
       limits: { ...defaultSandboxOptions.limits, ...toSandboxLimits(values.limit ?? []) },
-      bounds,
+      ...{ bounds, isReachable },
       sharesNetwork: values.network === 'allow-all',
       onSweepFailure: (thrown) => onWarning(`expired records were not removed: ${thrown}`),
       ...(webhook && {
