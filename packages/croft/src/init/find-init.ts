@@ -8,16 +8,15 @@ interface KnownInit {
   readonly identity: string;
 }
 
+let known: KnownInit | undefined;
+
 /**
- * Creates a function that returns the path of the init. The function throws `E_SANDBOX_UNAVAILABLE` unless the file is
- * exactly the one that was compiled. The file is hashed once, and again when it changes.
+ * Returns the path of the init. Throws `E_SANDBOX_UNAVAILABLE` unless the file is exactly the one that was compiled. The
+ * file is hashed once for all its users, because that takes milliseconds, and again when it changes.
  */
-export function createInitFinder(): () => string {
-  let known: KnownInit | undefined;
-  return () => {
-    if (known === undefined || identify(known.file) !== known.identity) known = find();
-    return known.file;
-  };
+export function findInit(): string {
+  if (known === undefined || identify(known.file) !== known.identity) known = find();
+  return known.file;
 }
 
 function find(): KnownInit {

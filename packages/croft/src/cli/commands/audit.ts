@@ -27,6 +27,7 @@ export const audit = defineCommand({
   name: 'audit',
   usage:
     'croft audit (export [--account ID] | verify [--head FILE] | head | anchor) [--trail NAME] [--data DIR] [--database-url URL]',
+  examples: ['croft audit export', 'croft audit verify'],
   options: {
     trail: {
       type: 'string',

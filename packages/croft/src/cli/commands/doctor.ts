@@ -9,6 +9,7 @@ import { openApp } from '../options/workspace-options.ts';
 export const doctor = defineCommand({
   name: 'doctor',
   usage: 'croft doctor [--fix] [--prove [ID …]] [--json]',
+  examples: ['croft doctor', 'croft doctor --prove'],
   options: {
     fix: {
       type: 'boolean',

@@ -16,6 +16,7 @@ const names = mcpClients.map(({ name }) => name).join(', ');
 export const init = defineCommand({
   name: 'init',
   usage: 'croft init [--client NAME …] [--scope user|project] [--workspace DIR] [--http URL] [--print | --yes]',
+  examples: ['croft init', 'croft init --client cursor --scope project --print'],
   takesOnlyFlags: true,
   options: {
     client: { type: 'string', multiple: true, value: 'NAME', summary: `${names} (all that are installed)` },

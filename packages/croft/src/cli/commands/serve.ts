@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { App } from '../../app/app.ts';
 import { putServerFirst } from '../../lib/cgroup/server-first.ts';
 import { errorMessage } from '../../lib/error-message.ts';
+import { limitHeapGrowth } from '../../lib/processes/limit-heap-growth.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { useDataDirectory } from '../options/data-directory.ts';
 import { announce, openApp } from '../options/workspace-options.ts';
@@ -18,6 +19,7 @@ import { toAddress, toAdvertised, toHostNames, toRunnerSettings, toTls, toWait }
 export const serve = defineCommand({
   name: 'serve',
   usage: 'croft serve [--workspace DIR | --workspaces SPEC | --demo] [--host HOST] [--port PORT] [--data DIR] …',
+  examples: ['croft serve', 'croft serve --workspace . --port 7070'],
   options: serveOptions,
   takesOnlyFlags: true,
   async run({ values }, terminal) {
@@ -32,6 +34,7 @@ export const serve = defineCommand({
     const onWarning = (words: string) => terminal.stderr.write(`croft: ${words}\n`);
     using claim = claimForServing(data, onWarning);
     putServerFirst();
+    limitHeapGrowth();
     const fallback = values.demo ? [makeDemoWorkspace(data)] : undefined;
     await using app = await openApp(values, terminal, { fallback, keepsKeys: true });
     using _hangUps = terminal.onHangUp(app.reopenEvents);

@@ -7,6 +7,7 @@ import type {
   NoteKind,
   NoteToStore,
 } from '../../core/history/ports/history-store.ts';
+import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { createWorkerThread } from '../../lib/concurrency/worker-thread.ts';
@@ -83,9 +84,14 @@ export function openSqliteStore(path: string, options: SqliteStoreOptions = {}):
 }
 
 const collector = createWorkerThread<CollectQuestion, CollectAnswer>(new URL('./collect-worker.ts', import.meta.url));
+/**
+ * Histories that are busy at the same time become due at the same time, and each collection takes megabytes of memory.
+ * Two at once, so that a large history does not hold up all the others.
+ */
+const collections = createConcurrencyLimit(2);
 
 async function finishAside(question: CollectQuestion): Promise<number> {
-  const answer = await collector.ask(question);
+  const answer = await collections.run(() => collector.ask(question));
   if ('freed' in answer) return answer.freed;
   throw new AppError(answer.refused.code, answer.refused.message, answer.refused);
 }

@@ -143,7 +143,7 @@ export function mustExistForOperator({ ofFlags, signsIn }: Route, { kind }: Requ
     'E_FORBIDDEN',
     'this is for accounts: workspaces that flags of the server name cannot be changed here',
     {
-      hint: 'Change the flags of the server, or make an account with the admin token (POST /accounts).',
+      hint: 'Change the flags of the server, or make an account where the server runs: croft accounts create NAME',
     },
   );
 }
