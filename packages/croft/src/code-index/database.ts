@@ -12,24 +12,27 @@ export interface IndexDatabase {
 }
 
 /** Counted up with every change of the tables: an index of another version is built anew. */
-const version = 1;
+const version = 2;
 /** Large pages waste less behind packed values of a few kB. */
 const pageBytes = 16_384;
+/** The log of writes is moved into the database when it has so many pages: 2 MB. */
+const logPages = 128;
 const busyMs = 5000;
 const maxOpen = 16;
 /** Kinds of errors after which a database is of no use: damaged, or no database at all. */
 const damaged: ReadonlySet<number | undefined> = new Set([10, 11, 26]);
 
 /**
- * The definitions of a file are packed in one value, which is a sixth of what rows of their own take. A definition has
- * the id of its file times `symbolsPerFile`, plus its number in the file. The tables of words keep no text: they answer
- * ids.
+ * The definitions of a file are packed in one value, which is a sixth of what rows of their own take. Those of all files
+ * are numbered: a file has `count` of them, beginning with `first`. Near numbers take few bytes in the tables of words,
+ * which keep no text: they answer numbers of definitions, and ids of files.
  */
 const schema = `
   CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, time REAL NOT NULL, due INTEGER NOT NULL,
-    language TEXT, symbols BLOB, mentions BLOB, rank REAL NOT NULL DEFAULT 1
+    language TEXT, symbols BLOB, mentions BLOB, rank REAL NOT NULL DEFAULT 1, first INTEGER, count INTEGER
   );
+  CREATE INDEX files_first ON files (first) WHERE first NOT NULL;
   CREATE INDEX files_due ON files (id) WHERE due = 1;
   CREATE VIRTUAL TABLE symbol_words USING fts5 (
     name, parts, container, signature, doc, path, content = '', contentless_delete = 1, detail = column, tokenize = 'ascii'
@@ -39,8 +42,6 @@ const schema = `
   );
   CREATE TABLE state (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 `;
-
-export const symbolsPerFile = 65_536;
 
 interface OpenIndex extends IndexDatabase {
   readonly inode: number;
@@ -93,8 +94,11 @@ function connect(file: string, maxBytes: number): OpenIndex {
   makePrivateDatabase(file);
   const database = new DatabaseSync(file, { timeout: busyMs });
   try {
-    database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
-    database.exec(`PRAGMA cache_size = -16000; PRAGMA max_page_count = ${Math.ceil(maxBytes / pageBytes)}`);
+    database.exec(
+      `PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`,
+    );
+    database.exec(`PRAGMA wal_autocheckpoint = ${logPages}; PRAGMA journal_size_limit = ${logPages * pageBytes}`);
+    database.exec(`PRAGMA cache_size = -8000; PRAGMA max_page_count = ${Math.ceil(maxBytes / pageBytes)}`);
     prepareTables(database, file);
     return toIndex(database, statSync(file).ino);
   } catch (thrown) {

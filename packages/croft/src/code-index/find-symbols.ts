@@ -3,7 +3,7 @@ import { compareText, rankHits } from '../core/code/search/rank-hits.ts';
 import { pathFactor, scoreSymbol } from '../core/code/search/score-symbol.ts';
 import { splitWords } from '../core/code/search/split-words.ts';
 import type { DigestedSymbol } from '../core/code/syntax.ts';
-import { type IndexDatabase, symbolsPerFile } from './database.ts';
+import type { IndexDatabase } from './database.ts';
 import { matchAll, matchAny, toGroup } from './match-expressions.ts';
 import { unpackSymbols } from './packed.ts';
 
@@ -90,7 +90,7 @@ function findByName(index: IndexDatabase, question: IndexQuestion): number[] {
 function findByWords(index: IndexDatabase, expression: string, { scope, language }: IndexQuestion): number[] {
   const isNarrow = scope !== '' || language !== undefined;
   const among = isNarrow
-    ? `JOIN files ON files.id = symbol_words.rowid / ${symbolsPerFile} WHERE (@scope = '' OR path = @scope
+    ? `JOIN files ON files.first = (SELECT max(first) FROM files WHERE first <= symbol_words.rowid) WHERE (@scope = '' OR path = @scope
        OR (path > @scope || '/' AND path < @scope || '0')) AND (@language IS NULL OR language = @language) AND`
     : 'WHERE';
   const given = isNarrow ? { scope, language: language ?? null } : {};
@@ -103,16 +103,23 @@ function findByWords(index: IndexDatabase, expression: string, { scope, language
     .map(({ id }) => Number(id));
 }
 
-/** Reads the definitions with these ids. */
-function readSymbols(index: IndexDatabase, ids: ReadonlySet<number>): FoundSymbolRow[] {
-  const read = index.prepare('SELECT path, language, rank, due, symbols FROM files WHERE id = ?');
-  const byFile = Map.groupBy(ids, (id) => Math.floor(id / symbolsPerFile));
-  return [...byFile].flatMap(([id, own]) => {
-    const file = read.get(id);
-    const symbols = file?.due === 0 ? unpackSymbols(file.symbols) : [];
-    const found = own.flatMap((each) => symbols[each % symbolsPerFile] ?? []);
-    return found.map((symbol) => ({ ...toFileRow(file ?? {}), symbol }));
-  });
+/** Reads the definitions with these numbers. */
+function readSymbols(index: IndexDatabase, numbers: ReadonlySet<number>): FoundSymbolRow[] {
+  const read = index.prepare(
+    'SELECT path, language, rank, due, symbols, first FROM files WHERE first <= ? ORDER BY first DESC LIMIT 1',
+  );
+  const found: FoundSymbolRow[] = [];
+  let [file, symbols, end] = [{} as Readonly<Record<string, unknown>>, [] as DigestedSymbol[], 0];
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    if (number >= end) {
+      file = read.get(number) ?? {};
+      symbols = unpackSymbols(file.symbols);
+      end = Number(file.first) + symbols.length;
+    }
+    const symbol = symbols[number - Number(file.first)];
+    if (symbol && file.due === 0) found.push({ ...toFileRow(file), symbol });
+  }
+  return found;
 }
 
 function toFileRow({ path, language, rank }: Readonly<Record<string, unknown>>): FileRow {

@@ -21,7 +21,7 @@ const threads = {
 };
 const threadOf: Readonly<Record<keyof IndexWork, keyof typeof threads>> = {
   ...{ state: 'writing', note: 'writing', add: 'writing', list: 'writing', store: 'writing' },
-  ...{ find: 'reading', rank: 'ranking', map: 'ranking', close: 'writing' },
+  ...{ find: 'reading', rank: 'ranking', map: 'ranking', tidy: 'ranking', close: 'writing' },
 };
 
 /** The biggest index of a workspace. */

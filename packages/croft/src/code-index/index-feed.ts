@@ -39,7 +39,9 @@ export function createIndexFeed(options: IndexFeedOptions) {
       if (lock) await readAllDue();
       else await pause(lockPauseMs, undefined, { signal, ref: false });
     }
-    if (unranked >= filesPerRanking || (!isRanked && unranked > 0)) await rank();
+    const isLarge = unranked >= filesPerRanking;
+    if (isLarge || (!isRanked && unranked > 0)) await rank();
+    if (isLarge) await client.ask('tidy', null);
   }
 
   async function readAllDue(): Promise<void> {

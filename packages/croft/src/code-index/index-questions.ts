@@ -24,6 +24,7 @@ export interface IndexWork {
   find: { readonly given: IndexQuestion; readonly answer: FoundInIndex };
   map: { readonly given: MapQuestion; readonly answer: readonly MappedSymbol[] };
   rank: { readonly given: null; readonly answer: null };
+  tidy: { readonly given: null; readonly answer: null };
   close: { readonly given: null; readonly answer: null };
 }
 

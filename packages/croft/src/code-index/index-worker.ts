@@ -4,7 +4,7 @@ import { closeIndex, type IndexDatabase, withIndex } from './database.ts';
 import { findSymbols } from './find-symbols.ts';
 import type { IndexReply, IndexRequest, IndexTask } from './index-questions.ts';
 import { addFiles, isListed, listDue, noteChanges, takeListing } from './list-files.ts';
-import { rankFiles } from './rank-files.ts';
+import { rankFiles, tidyIndex } from './rank-files.ts';
 import { rankSymbolsForMap } from './rank-symbols-for-map.ts';
 import { storeFiles } from './store-files.ts';
 
@@ -40,6 +40,8 @@ function work(index: IndexDatabase, file: string, task: IndexTask): unknown {
       return rankSymbolsForMap(index, task.given);
     case 'rank':
       return rankFiles(index);
+    case 'tidy':
+      return tidyIndex(index);
     default:
       return null;
   }

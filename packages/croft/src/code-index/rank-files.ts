@@ -14,3 +14,11 @@ export function rankFiles(index: IndexDatabase): void {
     }
   });
 }
+
+/** Merges the parts in which words were stored while the index was built, and gives back the space that this frees. */
+export function tidyIndex(index: IndexDatabase): void {
+  for (const table of ['symbol_words', 'file_words'])
+    index.write(() => index.prepare(`INSERT INTO ${table} (${table}) VALUES ('optimize')`).run());
+  index.prepare('PRAGMA incremental_vacuum').all();
+  index.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+}

@@ -1,6 +1,7 @@
 import { splitWords, toSingular } from '../core/code/search/split-words.ts';
 import type { FileDigest } from '../core/code/syntax.ts';
-import { type IndexDatabase, symbolsPerFile } from './database.ts';
+import type { IndexDatabase } from './database.ts';
+import { isTellingWord, toPathWords } from './indexed-words.ts';
 import { packMentions, packSymbols } from './packed.ts';
 
 /** A file as it was read. */
@@ -31,28 +32,38 @@ export function removeFile(index: IndexDatabase, id: number): void {
 }
 
 function removeWords(index: IndexDatabase, id: number): void {
-  index
-    .prepare('DELETE FROM symbol_words WHERE rowid BETWEEN ? AND ?')
-    .run(id * symbolsPerFile, (id + 1) * symbolsPerFile - 1);
+  const { first, count } = index.prepare('SELECT first, count FROM files WHERE id = ?').get(id) ?? {};
+  const last = Number(first) + Number(count) - 1;
+  if (typeof first === 'number') index.prepare('DELETE FROM symbol_words WHERE rowid BETWEEN ? AND ?').run(first, last);
   index.prepare('DELETE FROM file_words WHERE rowid = ?').run(id);
 }
 
 function storeDigest(index: IndexDatabase, id: number, { path, time, digest }: ReadFile): void {
   const { language, symbols, words, text }: FileDigest =
     digest === undefined ? { symbols: [], words: [], text: '' } : JSON.parse(digest);
-  const kept = symbols.slice(0, symbolsPerFile);
+  // Without the numbers of the file itself, whose words are removed.
+  index.prepare('UPDATE files SET first = NULL WHERE id = ?').run(id);
+  const first = symbols.length === 0 ? null : nextNumber(index);
   index
-    .prepare('UPDATE files SET time = ?, due = 0, language = ?, symbols = ?, mentions = ? WHERE id = ?')
-    .run(time, language ?? null, packSymbols(kept), packMentions(words), id);
-  const pathWords = toWords(path);
+    .prepare(
+      'UPDATE files SET time = ?, due = 0, language = ?, symbols = ?, mentions = ?, first = ?, count = ? WHERE id = ?',
+    )
+    .run(time, language ?? null, packSymbols(symbols), packMentions(words), first, symbols.length, id);
+  const pathWords = toPathWords(path).join(' ');
   const insert = index.prepare(
     'INSERT INTO symbol_words (rowid, name, parts, container, signature, doc, path) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  for (const [number, { name, containers, signature, doc }] of kept.entries()) {
-    const words = [toPlain(name), toWords(name), toWords(containers.join(' ')), toWords(signature), toWords(doc)];
-    insert.run(id * symbolsPerFile + number, ...words, pathWords);
+  for (const [number, { name, containers, signature, doc }] of symbols.entries()) {
+    const parts = [toPlain(name), toWords(name), toWords(containers.join(' ')), toTelling(signature), toTelling(doc)];
+    insert.run((first ?? 0) + number, ...parts, pathWords);
   }
-  index.prepare('INSERT INTO file_words (rowid, words) VALUES (?, ?)').run(id, `${text} ${pathWords}`);
+  index.prepare('INSERT INTO file_words (rowid, words) VALUES (?, ?)').run(id, `${text} ${toWords(path)}`);
+}
+
+/** The number after that of every definition. */
+function nextNumber(index: IndexDatabase): number {
+  const last = index.prepare('SELECT first, count FROM files WHERE first NOT NULL ORDER BY first DESC LIMIT 1').get();
+  return last ? Number(last.first) + Number(last.count) : 1;
 }
 
 /** A name without signs, in lower case: `parse_config` and `parseConfig` are both `parseconfig`. */
@@ -63,4 +74,9 @@ function toPlain(name: string): string {
 /** Each word once: how often a short text has a word says nothing. */
 function toWords(text: string): string {
   return [...new Set(splitWords(text).map(toSingular))].join(' ');
+}
+
+/** The same without words that say nothing about code. They are a third of all words. */
+function toTelling(text: string): string {
+  return [...new Set(splitWords(text).map(toSingular))].filter(isTellingWord).join(' ');
 }

@@ -239,6 +239,12 @@ test.each(['node16', 'bundler'])('the types are whole for a program with moduleR
   expect(status).toBe(0);
 });
 
+test('the frameworks of the adapters are optional', () => {
+  const manifest = JSON.parse(fs.readFileSync(at('project/node_modules/@croft/sdk/package.json'), 'utf8'));
+  expect(Object.keys(manifest.peerDependencies)).toEqual(Object.keys(manifest.peerDependenciesMeta));
+  expect(fs.existsSync(at('project/node_modules/ai'))).toBe(false);
+});
+
 test('a program has boxes of its own, without a server', () => {
   const script = `import { createCroft } from 'croft'; import { Croft } from '@croft/sdk';
     await using croft = await createCroft({ data: ${JSON.stringify(join(home, 'embedded'))} });
