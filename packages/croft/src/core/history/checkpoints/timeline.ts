@@ -58,11 +58,8 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
     attribute: (owner) => attribute(owner).then(() => true, warn),
   });
 
-  async function record<T>(
-    call: HistoryCall,
-    work: () => Promise<T>,
-    { id, onNotUndoable }: Recording = {},
-  ): Promise<T> {
+  async function record<T>(call: HistoryCall, work: () => Promise<T>, recording: Recording = {}): Promise<T> {
+    const { id, onNotUndoable } = recording;
     const open = await begin(call, { id });
     if (open.isPartial) onNotUndoable?.(notReadYet);
     return notUndoable.watching(() => work().finally(() => end(open)), onNotUndoable);
