@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { spliceSymbol } from '../core/code/edit/splice-symbol.ts';
+import { spliceDefinition } from '../core/code/edit/splice-definition.ts';
 import {
   locateSymbol,
   previewSymbolEdit,
@@ -37,5 +37,5 @@ export const replaceSymbol = defineTool({
 });
 
 async function toChange({ new_text: text, ...query }: z.output<typeof input>, context: ToolContext) {
-  return { ...(await locateSymbol(query, context)), text, kind: 'symbol', splice: spliceSymbol } as const;
+  return { ...(await locateSymbol(query, context)), text, kind: 'symbol', splice: spliceDefinition } as const;
 }

@@ -13,14 +13,14 @@ import { findToken } from '../serve/find-token.ts';
 import { listen } from '../serve/listen.ts';
 import { openPlatform } from '../serve/open-platform.ts';
 import { pageUrl } from '../serve/page-url.ts';
-import { serveOptions } from '../serve/serve-options.ts';
+import { serveFlags } from '../serve/serve-flags.ts';
 import { toAddress, toAdvertised, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
 
 export const serve = defineCommand({
   name: 'serve',
   usage: 'croft serve [--workspace DIR | --workspaces SPEC | --demo] [--host HOST] [--port PORT] [--data DIR] …',
   examples: ['croft serve', 'croft serve --workspace . --port 7070'],
-  options: serveOptions,
+  options: serveFlags,
   takesOnlyFlags: true,
   async run({ values }, terminal) {
     const config = terminal.config();

@@ -5,8 +5,8 @@ import { watchDiagnostics } from '../checks/post-edit/watch-diagnostics.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
-import { type Emit, titleOfCall } from '../events/emitter.ts';
-import { toLoggableArguments } from '../events/loggable-arguments.ts';
+import type { Emit } from '../events/emitter.ts';
+import { summarizeArguments, titleOfCall } from '../events/summarize-arguments.ts';
 import { allowControlFiles } from '../files/allow-control-files.ts';
 import type { GuardedPath } from '../files/files.ts';
 import { createNotUndoableNotices } from '../history/checkpoints/not-undoable-notices.ts';
@@ -21,7 +21,7 @@ import { checkAccess, needsApproval } from '../workspace/permission.ts';
 import type { ShownNetwork, Workspace, WorkspaceCall } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { ActiveCall } from './active-calls.ts';
-import { addEffect } from './add-effect.ts';
+import { addPostEditResult } from './add-post-edit-result.ts';
 import { collectDenials } from './collect-denials.ts';
 import { runWrappedCall, throwNothingDone } from './run-wrapped-call.ts';
 import { type OutputReceiver, streamOutput } from './stream-output.ts';
@@ -195,7 +195,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     if (touched === undefined) return result;
     // Formatters and linters run code of the workspace: a caller who needs approval to run code gets none of them.
     const runsPrograms = !needsApproval(context.workspace.permission, { access: 'execute' });
-    return addEffect(result, await effects.runAfter(context, touched, { runsPrograms, watch, reporter }));
+    return addPostEditResult(result, await effects.runAfter(context, touched, { runsPrograms, watch, reporter }));
   }
 
   /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
@@ -222,7 +222,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     { call, rawInput }: Pick<AdmittedWorkspaceCall, 'call' | 'rawInput'>,
   ): Promise<void> {
     if (!journal || access === 'read') return;
-    const about = toLoggableArguments({ tool, workspace: workspace.name }, secrets.redact);
+    const about = summarizeArguments({ tool, workspace: workspace.name }, secrets.redact);
     const known = workspace.id === workspace.name ? {} : { workspaceId: workspace.id };
     await journal.began(session.id, { ...about, ...known, title: titleOfCall(rawInput, secrets.redact) }, call.id);
   }

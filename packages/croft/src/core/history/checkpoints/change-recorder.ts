@@ -12,14 +12,14 @@ import { createOpenCalls } from './open-calls.ts';
 import { createReportedChangesQueue } from './reported-changes-queue.ts';
 import { createReportedCheckpoints } from './reported-checkpoints.ts';
 
-interface TimelineOptions extends Omit<AttributeChangesOptions, 'seen' | 'calls'> {
+interface ChangeRecorderOptions extends Omit<AttributeChangesOptions, 'seen' | 'calls'> {
   /** How long a call waits for the first read of a workspace that is not large. */
   readonly firstReadMs: number;
 }
 
 type ReportingWork<T> = (reporter?: ChangeReporter) => Promise<T>;
 
-export type Timeline = ReturnType<typeof createTimeline>;
+export type ChangeRecorder = ReturnType<typeof createChangeRecorder>;
 
 /**
  * Records which call changed what. The workspace is captured when a call begins and when it ends. The difference
@@ -27,7 +27,7 @@ export type Timeline = ReturnType<typeof createTimeline>;
  * each other. A call that reports its changes is not captured, and no capture happens between its changes and its
  * report.
  */
-export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineOptions) {
+export function createChangeRecorder({ firstReadMs, onWarning, ...options }: ChangeRecorderOptions) {
   const lock = createSharedExclusiveLock();
   const notUndoable = createHistoryQuotaWatch({ store: options.tree.store, maxFileBytes: options.maxFileBytes });
   const calls = createOpenCalls();
@@ -36,9 +36,8 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
   const warn = (thrown: unknown): undefined =>
     thrown instanceof TreeClosed ? undefined : void onWarning(`the history of a workspace cannot be kept: ${thrown}`);
   const attributeAllBut = (path: string) => attribute(calls.newest(), path);
-  const hasRead = () => first.hasRead();
   const queue = createReportedChangesQueue(
-    createReportedCheckpoints({ ...options, seen, hasRead, attributeAllBut }),
+    createReportedCheckpoints({ ...options, seen, hasRead: () => first.hasRead(), attributeAllBut }),
     warn,
   );
 

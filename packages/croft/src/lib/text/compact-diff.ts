@@ -26,7 +26,7 @@ interface Edit {
  * only the part around its first change is shown. A large rewritten region becomes one replaced block instead of being
  * compared line by line.
  */
-export function smallDiff(
+export function compactDiff(
   before: string,
   after: string,
   { context = 2, maxLines = 80 }: { context?: number; maxLines?: number } = {},

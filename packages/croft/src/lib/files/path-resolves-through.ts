@@ -8,7 +8,7 @@ const maxLinks = 40;
  * Tells whether resolving `path` passes through `directory` (a real path), by name or by any link that is followed. If
  * so, anyone who can write to `directory` decides where `path` ends, now and later.
  */
-export function pathPassesThrough(path: string, directory: string): boolean {
+export function pathResolvesThrough(path: string, directory: string): boolean {
   const ahead = namesOf(path).reverse();
   let [currentPath, links] = ['/', 0];
   for (let name = ahead.pop(); name !== undefined; name = ahead.pop()) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { expectCheap } from '../../../test/support/expect-cheap.ts';
-import { smallDiff } from './small-diff.ts';
+import { compactDiff } from './compact-diff.ts';
 
 const ten = 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n';
 
@@ -32,31 +32,31 @@ test.each([
   ['changed line endings', 'a\r\n', 'a\n', ['@@ -1,1 +1,1 @@', '-a', '+a']],
   ['empty lines', '\n\n', '\n\n\n', ['@@ -1,2 +1,3 @@', ' ', ' ', '+']],
 ])('shows %s', (_, before, after, lines) => {
-  expect(smallDiff(before, after)).toBe(lines.join('\n'));
+  expect(compactDiff(before, after)).toBe(lines.join('\n'));
 });
 
 test('distant changes are separate hunks, near ones share a hunk', () => {
   const after = ten.replace('b', 'B').replace('i', 'I');
-  const heads = (context: number) => smallDiff(ten, after, { context }).match(/^@@.*/gm);
+  const heads = (context: number) => compactDiff(ten, after, { context }).match(/^@@.*/gm);
   expect(heads(1)).toEqual(['@@ -1,3 +1,3 @@', '@@ -8,3 +8,3 @@']);
   expect(heads(3)).toEqual(['@@ -1,10 +1,10 @@']);
 });
 
 test('without context an insertion is numbered by the line above it', () => {
-  expect(smallDiff('a\nc\n', 'a\nb\nc\n', { context: 0 })).toBe('@@ -1,0 +2,1 @@\n+b');
+  expect(compactDiff('a\nc\n', 'a\nb\nc\n', { context: 0 })).toBe('@@ -1,0 +2,1 @@\n+b');
 });
 
 test('a long diff is cut, and says how much is missing', () => {
   const after = Array.from({ length: 20 }, (_, index) => `${index}\n`).join('');
-  const lines = smallDiff('', after, { maxLines: 5 }).split('\n');
+  const lines = compactDiff('', after, { maxLines: 5 }).split('\n');
   expect(lines).toEqual(['@@ -0,0 +1,20 @@', '+0', '+1', '+2', '+3', '… (16 more diff lines)']);
-  expect(smallDiff('', after, { maxLines: 21 })).not.toContain('…');
+  expect(compactDiff('', after, { maxLines: 21 })).not.toContain('…');
 });
 
 test('a region too large to compare becomes one replaced block', () => {
   const before = Array.from({ length: 600 }, (_, index) => `same ${index}\nold ${index}\n`).join('');
   const after = before.replaceAll('old', 'new');
-  const lines = smallDiff(before, after, { maxLines: 10_000 }).split('\n');
+  const lines = compactDiff(before, after, { maxLines: 10_000 }).split('\n');
   expect(lines.filter((line) => line.startsWith('@@'))).toHaveLength(1);
   expect(lines.slice(2, 5)).toEqual(['-old 0', '-same 1', '-old 1']);
 });
@@ -64,15 +64,15 @@ test('a region too large to compare becomes one replaced block', () => {
 test('one change in a large text is found quickly', async () => {
   const before = Array.from({ length: 200_000 }, (_, index) => `a line of text with a number, ${index}\n`).join('');
   const after = before.replace(', 150000', ', changed');
-  expect(smallDiff(before, after)).toContain('@@ -149999,5 +149999,5 @@');
-  await expectCheap(() => smallDiff(before, after), 4);
+  expect(compactDiff(before, after)).toContain('@@ -149999,5 +149999,5 @@');
+  await expectCheap(() => compactDiff(before, after), 4);
 });
 
 test('the diff applied to the old text gives the new text', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\n', 'é'), maxLength: 60 });
   fc.assert(
     fc.property(text, text, fc.nat(4), (before, after, context) => {
-      const diff = smallDiff(before, after, { context, maxLines: Number.POSITIVE_INFINITY });
+      const diff = compactDiff(before, after, { context, maxLines: Number.POSITIVE_INFINITY });
       expect(applyDiff(before, diff)).toBe(after);
       expect(diff === '').toBe(before === after);
     }),
@@ -89,7 +89,7 @@ test('a few edits to a longer text survive the round trip', () => {
   fc.assert(
     fc.property(lines, edits, (old, changes) => {
       const now = changes.reduce((text, [at, line]) => text.toSpliced(at, 1, line), old);
-      const diff = smallDiff(old.join(''), now.join(''), { maxLines: Number.POSITIVE_INFINITY });
+      const diff = compactDiff(old.join(''), now.join(''), { maxLines: Number.POSITIVE_INFINITY });
       expect(applyDiff(old.join(''), diff)).toBe(now.join(''));
     }),
   );
@@ -132,7 +132,7 @@ test.each([
   ['at its end', 499_990],
 ])('the diff of a line of half a megabyte that changes %s shows the change and little else', (_, at) => {
   const line = (word: string) => `${'x'.repeat(at)}${word}${'y'.repeat(500_000 - at)}\nend\n`;
-  const rows = smallDiff(line('OLD'), line('NEW')).split('\n');
+  const rows = compactDiff(line('OLD'), line('NEW')).split('\n');
   expect(rows.map((row) => row[0])).toEqual(['@', '-', '+', ' ']);
   expect(rows[1]).toContain('OLD');
   expect(rows[2]).toContain('NEW');
@@ -141,7 +141,7 @@ test.each([
 
 test('the diff of several long lines pairs each with its new text', () => {
   const line = (word: string) => `${'x'.repeat(5000)}${word}${'y'.repeat(5000)}\n`;
-  const diff = smallDiff(line('a1') + line('a2') + line('a3'), `${line('b1') + line('b2')}short\n`);
+  const diff = compactDiff(line('a1') + line('a2') + line('a3'), `${line('b1') + line('b2')}short\n`);
   for (const word of ['a1', 'a2', 'b1', 'b2', 'short']) expect(diff).toContain(word);
   expect(diff.length).toBeLessThan(6000);
   expect(diff.isWellFormed()).toBe(true);

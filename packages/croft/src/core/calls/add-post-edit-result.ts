@@ -3,7 +3,7 @@ import { addNotices } from '../tools/result-notices.ts';
 import type { ToolResult } from '../tools/tool.ts';
 
 /** Adds what formatters, linters and language servers said of an edit to the edit's own answer. */
-export function addEffect(result: ToolResult, effect: PostEditResult | undefined): ToolResult {
+export function addPostEditResult(result: ToolResult, effect: PostEditResult | undefined): ToolResult {
   if (!effect) return result;
   const { sections, notices, structured } = effect;
   const added = Object.keys(structured).length === 0 ? {} : { effects: structured };

@@ -2,7 +2,7 @@ import type { Options } from '../command.ts';
 import { workspaceOptions } from '../options/workspace-options.ts';
 import { boundOptions } from './bound-options.ts';
 
-export const serveOptions = {
+export const serveFlags = {
   ...workspaceOptions,
   demo: {
     type: 'boolean',
