@@ -36,9 +36,8 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
   const warn = (thrown: unknown): undefined =>
     thrown instanceof TreeClosed ? undefined : void onWarning(`the history of a workspace cannot be kept: ${thrown}`);
   const attributeAllBut = (path: string) => attribute(calls.newest(), path);
-  const hasRead = () => first.hasRead();
   const queue = createReportedChangesQueue(
-    createReportedCheckpoints({ ...options, seen, hasRead, attributeAllBut }),
+    createReportedCheckpoints({ ...options, seen, hasRead: () => first.hasRead(), attributeAllBut }),
     warn,
   );
 
