@@ -8,7 +8,7 @@ import { rejectedCommandError } from '../core/commands/run-command.ts';
 import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
 import { defineTool } from '../core/tools/tool.ts';
 import { createTokenBucket, type TokenBucket } from '../lib/concurrency/token-bucket.ts';
-import { compilePattern } from '../lib/text/patterns/linear-pattern.ts';
+import { compileLinearPattern } from '../lib/text/patterns/linear-pattern.ts';
 
 const defaultPatterns = ['^Error:', '^Fatal:', '^panic:', '\\buncaught\\b', 'UnhandledPromiseRejection'];
 const maxPatterns = 32;
@@ -91,7 +91,7 @@ function compileAll(sources: readonly string[], { spend }: TokenBucket): OutputW
   return sources.map((source, index) => {
     if (source === '') throw new AppError('E_INVALID_INPUT', `error_patterns[${index}] is empty`);
     try {
-      return { source, isMatch: compilePattern(source, spend) };
+      return { source, isMatch: compileLinearPattern(source, spend) };
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       const quoted = JSON.stringify(source);

@@ -7,7 +7,7 @@ import { type CommandContext, defineCommand } from '../command.ts';
 import { useDataDirectory } from '../options/data-directory.ts';
 import { announce, openApp } from '../options/workspace-options.ts';
 import { toBounds } from '../serve/bound-options.ts';
-import { claimForServing } from '../serve/claim-data.ts';
+import { claimDataForServing } from '../serve/claim-data-for-serving.ts';
 import { makeDemoWorkspace } from '../serve/demo-workspace.ts';
 import { findToken } from '../serve/find-token.ts';
 import { listen } from '../serve/listen.ts';
@@ -32,7 +32,7 @@ export const serve = defineCommand({
     const bounds = toBounds(values);
     const data = useDataDirectory(values.data ?? config.data);
     const onWarning = (words: string) => terminal.stderr.write(`croft: ${words}\n`);
-    using claim = claimForServing(data, onWarning);
+    using claim = claimDataForServing(data, onWarning);
     putServerFirst();
     limitHeapGrowth();
     const fallback = values.demo ? [makeDemoWorkspace(data)] : undefined;

@@ -7,7 +7,7 @@ import type { ToolContext } from '../../tools/tool.ts';
 import { findMissingProgram, isMissingToolError, missingToolError } from '../missing-tool.ts';
 import { type CheckRun, runCheck } from '../run-check.ts';
 import { rejectUnsupportedSelection } from './choose-tests.ts';
-import { expandNamedFiles } from './expand-script-patterns.ts';
+import { expandNamedFiles } from './expand-named-files.ts';
 import { noTestCommandError } from './no-test-command-error.ts';
 import { readNewReports, stampReports } from './read-new-reports.ts';
 import { toReportFile, withoutReportFile } from './render-command.ts';

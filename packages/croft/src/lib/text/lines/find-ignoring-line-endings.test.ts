@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findIgnoringLineEndings } from './line-ending-tolerant-search.ts';
+import { findIgnoringLineEndings } from './find-ignoring-line-endings.ts';
 
 const find = (text: string, needle: string) =>
   findIgnoringLineEndings(Buffer.from(text), needle).map(({ start, end, ending }) => [text.slice(start, end), ending]);

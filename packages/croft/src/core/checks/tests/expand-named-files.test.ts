@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMemoryFiles } from '../../../../test/support/memory-files.ts';
-import { expandNamedFiles } from './expand-script-patterns.ts';
+import { expandNamedFiles } from './expand-named-files.ts';
 
 const tree = {
   'app/test/top.test.js': '',

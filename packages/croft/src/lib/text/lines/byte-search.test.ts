@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createByteSearch } from './find-bytes.ts';
+import { createByteSearch } from './byte-search.ts';
 
 const word = fc.constantFrom('a', 'b', 'a'.repeat(200), `${'a'.repeat(130)}b`);
 const text = (maxLength: number) => fc.array(word, { minLength: 1, maxLength }).map((words) => words.join(''));

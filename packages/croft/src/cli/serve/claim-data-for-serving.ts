@@ -6,7 +6,7 @@ import { UsageError } from '../../lib/usage-error.ts';
  * Locks the data directory for this server. Two servers would each cache what the other one changes. Throws with the
  * process that has the lock.
  */
-export function claimForServing(data: string, onWarning: (message: string) => void) {
+export function claimDataForServing(data: string, onWarning: (message: string) => void) {
   const claim = claimDataDirectory(data, new Date());
   if (claim.kind === 'ours') return claim;
   if (claim.kind === 'taken') throw new UsageError(describeTaken(data, claim.owner));

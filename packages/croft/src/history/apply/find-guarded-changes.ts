@@ -13,7 +13,10 @@ const pathsPerTurn = 128;
  * Returns the paths whose change would alter a control file, or would complete a git directory together with the other
  * changes.
  */
-export async function findGuarded(root: GuardedRoot, changes: readonly PathChange[]): Promise<ReadonlySet<TreePath>> {
+export async function findGuardedChanges(
+  root: GuardedRoot,
+  changes: readonly PathChange[],
+): Promise<ReadonlySet<TreePath>> {
   const guarded = new Set<TreePath>();
   const made = findMade(root, changes);
   const ledTo = await findObeyedPaths(root);

@@ -24,7 +24,7 @@ function quotedIn(text: string): string[] {
  * Returns the paths that a text may be about, the likeliest first: those in quotes, or else the one right before the
  * reason as in `tee: /usr/x: Read-only file system`, then everything else that looks like a path.
  */
-export function pathsIn(text: string, reasonAt = 0): string[] {
+export function findMentionedPaths(text: string, reasonAt = 0): string[] {
   const quoted = quotedIn(text).filter(isPathLike);
   if (quoted.length > 0) return quoted;
   // The first word is the name of the program that prints.

@@ -8,7 +8,7 @@ interface TakeOptions {
 }
 
 /** Takes a lease that nobody has, or whose server is dead. Returns the lease as it is then. */
-export async function takeIfFree(
+export async function takeLeaseIfFree(
   { leases, servers }: Pick<Tables, 'leases' | 'servers'>,
   key: string,
   { now, membership }: TakeOptions,

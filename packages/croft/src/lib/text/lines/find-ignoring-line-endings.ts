@@ -1,4 +1,4 @@
-import { createByteSearch } from './find-bytes.ts';
+import { createByteSearch } from './byte-search.ts';
 
 export interface RangeWithLineEnding {
   readonly start: number;
