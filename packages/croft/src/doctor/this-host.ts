@@ -72,6 +72,6 @@ function findInitProblem(): string | undefined {
     findInit();
     return undefined;
   } catch (thrown) {
-    return errorMessage(thrown).split('; run:')[0];
+    return errorMessage(thrown);
   }
 }

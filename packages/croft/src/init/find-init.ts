@@ -33,7 +33,8 @@ function identify(file: string): string {
 }
 
 function unusable(reason: string): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', `the init of sandboxes ${reason}; run: ${describeNativeFix()}`, {
+  return new AppError('E_SANDBOX_UNAVAILABLE', `the init of sandboxes ${reason}`, {
     details: { provider: 'bubblewrap' },
+    hint: `Ask the operator to run: ${describeNativeFix()}`,
   });
 }

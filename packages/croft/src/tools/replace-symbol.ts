@@ -27,7 +27,7 @@ export const replaceSymbol = defineTool({
     'symbol must have been read. Its name stays, and a result that does not parse is refused.',
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,

@@ -63,11 +63,14 @@ function toModelTool(box: Box, tool: Tool, decide: Decide | undefined): ModelToo
   };
 }
 
-/** Decides with the key of this program what the person at the framework has agreed to, and nothing else. */
+/** Approves calls with the key of this program: only those that the person at the framework was asked about and agreed to. */
 function createCallerApprovals(box: Box) {
   const asked = new Set<string>();
   return {
-    /** Makes no approval, because nobody would take it out of the inbox if the person refuses. */
+    /**
+     * Returns whether a person must be asked. Creates no approval on the server: if the person refuses, it would stay in
+     * the inbox.
+     */
     async mustAsk(tool: Tool, { workspace }: ToolInput, callId: string): Promise<boolean> {
       const { workspaces } = await box.fence();
       const isMeant =

@@ -16,7 +16,8 @@
 #ifndef ALONE
 #define ALONE 200
 #endif
-/* So many that no thread has to sleep between two: waking it takes longer than searching most directories. Each is open. */
+/* Directories offered to helpers at once, each open. With fewer, a thread would sleep between two of them, and waking it
+   takes longer than searching most directories. */
 #define MOST_OFFERS 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

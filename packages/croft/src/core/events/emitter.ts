@@ -74,7 +74,7 @@ function toText(values: readonly unknown[]): string {
   return words.join(' ');
 }
 
-/** The arguments by which a person recognises a call, the most telling first. */
+/** The arguments by which a person recognises a call, the clearest first. */
 const titles = ['command', 'cmd', 'file_path', 'path', 'pattern', 'query', 'from', 'name', 'shell_id'];
 
 /** The path, the pattern or the first line of the command of a call, as `summarizeArguments` shows it. */

@@ -30,13 +30,13 @@ export function openHistoryLazily(open: () => Promise<History>, onWarning: (mess
     diff: async (wanted) => (await open()).diff(wanted),
     restore: async (target, signal) => (await open()).restore(target, signal),
     remove: async (name) => (await open()).remove(name),
-    async record(call, work, onUnkept) {
+    async record(call, work, onNotUndoable) {
       const history = await openOrWarn();
-      return history ? history.record(call, work, onUnkept) : work();
+      return history ? history.record(call, work, onNotUndoable) : work();
     },
-    async recordReported(call, work, onUnkept) {
+    async recordReported(call, work, onNotUndoable) {
       const history = await openOrWarn();
-      return history ? history.recordReported(call, work, onUnkept) : work();
+      return history ? history.recordReported(call, work, onNotUndoable) : work();
     },
     async recordCheck(call, work) {
       const history = await openOrWarn();

@@ -28,7 +28,10 @@ export interface SqliteStoreOptions {
   readonly share?: HistoryShare | undefined;
 }
 
-/** A store that reports when contents were deleted, so that nobody has to ask for all of them again. */
+/**
+ * A store whose `epoch` changes whenever contents are deleted. While it is the same, a caller may take for granted that
+ * contents which it found before are still there.
+ */
 interface HistoryStoreWithEpoch extends HistoryStore {
   epoch(): Promise<string>;
 }

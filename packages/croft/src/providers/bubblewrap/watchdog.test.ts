@@ -201,7 +201,7 @@ test('costs nothing while no command runs', async () => {
   await running.exit;
 });
 
-/** Allocates `megabytes` of memory in each of so many processes. */
+/** Allocates `megabytes` of memory in each of `processes` processes. */
 const hold = (processes: number, megabytes: number) => `
 import os, time
 for i in range(${processes} - 1):

@@ -130,6 +130,7 @@ export async function toActor(
   if (endpoint.audience === 'account')
     throw new AppError('E_INVALID_INPUT', 'Admin must use account-specific endpoints', {
       details: { endpoints: '/accounts/{accountId}' },
+      hint: 'Call it below /accounts/{accountId}.',
     });
   const { accountId } = params;
   if (accountId !== undefined) await platform.registry.accounts.get(accountId);

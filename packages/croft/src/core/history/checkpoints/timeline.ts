@@ -17,7 +17,7 @@ interface TimelineOptions extends Omit<AttributeChangesOptions, 'seen' | 'calls'
   readonly firstReadMs: number;
 }
 
-type ReportingWork<T> = (telling?: ChangeReporter) => Promise<T>;
+type ReportingWork<T> = (reporter?: ChangeReporter) => Promise<T>;
 
 export type Timeline = ReturnType<typeof createTimeline>;
 
@@ -36,9 +36,8 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
   const warn = (thrown: unknown): undefined =>
     thrown instanceof TreeClosed ? undefined : void onWarning(`the history of a workspace cannot be kept: ${thrown}`);
   const attributeAllBut = (path: string) => attribute(calls.newest(), path);
-  const hasRead = () => first.hasRead();
   const queue = createReportedChangesQueue(
-    createReportedCheckpoints({ ...options, seen, hasRead, attributeAllBut }),
+    createReportedCheckpoints({ ...options, seen, hasRead: () => first.hasRead(), attributeAllBut }),
     warn,
   );
 
@@ -58,30 +57,31 @@ export function createTimeline({ firstReadMs, onWarning, ...options }: TimelineO
     attribute: (owner) => attribute(owner).then(() => true, warn),
   });
 
-  async function record<T>(call: HistoryCall, work: () => Promise<T>, { id, onUnkept }: Recording = {}): Promise<T> {
+  async function record<T>(call: HistoryCall, work: () => Promise<T>, recording: Recording = {}): Promise<T> {
+    const { id, onNotUndoable } = recording;
     const open = await begin(call, { id });
-    if (open.isPartial) onUnkept?.(notReadYet);
-    return notUndoable.watching(() => work().finally(() => end(open)), onUnkept);
+    if (open.isPartial) onNotUndoable?.(notReadYet);
+    return notUndoable.watching(() => work().finally(() => end(open)), onNotUndoable);
   }
 
   return {
     exclusively,
     captureHash: () => captureHash(),
     callOf: calls.of,
-    record: <T>(call: HistoryCall, work: () => Promise<T>, onUnkept?: OnNotUndoable): Promise<T> =>
-      record(call, work, { onUnkept }),
+    record: <T>(call: HistoryCall, work: () => Promise<T>, onNotUndoable?: OnNotUndoable): Promise<T> =>
+      record(call, work, { onNotUndoable }),
     recordCheck,
 
-    async recordReported<T>(call: HistoryCall, work: ReportingWork<T>, onUnkept?: OnNotUndoable): Promise<T> {
+    async recordReported<T>(call: HistoryCall, work: ReportingWork<T>, onNotUndoable?: OnNotUndoable): Promise<T> {
       first.start(warn);
       await queue.waitForCapacity();
       return runReporting(await lock.enter(), work, {
         enqueue(id, replacements) {
           const at = options.now().toISOString();
-          notUndoable.checkReported(replacements, onUnkept);
+          notUndoable.checkReported(replacements, onNotUndoable);
           queue.add(replacements.map((replacement) => ({ id, call, at, replacement })));
         },
-        captureAround: (id, inner) => record({ ...call, byproducts: 'new' }, inner, { id, onUnkept }),
+        captureAround: (id, inner) => record({ ...call, byproducts: 'new' }, inner, { id, onNotUndoable }),
       });
     },
 
@@ -127,7 +127,7 @@ function isLarge({ files, bytes }: ScanProgress): boolean {
 interface Recording {
   /** The id of the call, if it already has one. */
   readonly id?: string | undefined;
-  readonly onUnkept?: OnNotUndoable | undefined;
+  readonly onNotUndoable?: OnNotUndoable | undefined;
 }
 
 interface ReportListener {
@@ -141,7 +141,7 @@ interface ReportListener {
  */
 async function runReporting<T>(
   leave: () => void,
-  work: (telling: ChangeReporter) => Promise<T>,
+  work: (reporter: ChangeReporter) => Promise<T>,
   { enqueue, captureAround: captureCall }: ReportListener,
 ): Promise<T> {
   const id = crypto.randomUUID();
