@@ -111,8 +111,8 @@ export const commandGroups: Readonly<Record<string, Listing>> = {
     },
     audit: {
       summary:
-        'print the audit trail, a JSON line each; check that nothing in it was changed or taken out; print its signed head, ' +
-        'to keep elsewhere; or accept the trail as it is, after you have looked into why it does not fit its head',
+        'what was done in your account, row by row; for the operator, the whole trail: print it, check that nothing in it ' +
+        'was changed or taken out, print its signed head, or accept it as it is',
       load: async () => (await import('./audit.ts')).audit,
     },
   },

@@ -23,16 +23,24 @@ export function toLogLine(event: AccountEvent): LogLine | undefined {
   return { at, who: agentId, session, what: join(tool, workspace, title), how: 'started' };
 }
 
-export function toAuditLine({ action, actor, at, target, details }: AuditRecord): LogLine | undefined {
-  if (quiet.has(action)) return undefined;
-  const [who = '', ...session] = actor.split(' ');
+/** The line of a row of the audit trail; nothing for one that another line says too. */
+export function toAuditLine(record: AuditRecord): LogLine | undefined {
+  if (quiet.has(record.action)) return undefined;
+  const { who, session, about, how } = describeAuditRow(record);
+  const isCall = record.action === 'call.ended' || record.action === 'violation';
+  return { at: record.at, who, session, what: isCall ? about : join(record.action, about), how };
+}
+
+/** What a row of the audit trail says. */
+export function describeAuditRow({ action, actor, target, details }: AuditRecord) {
+  const [who = '', ...rest] = actor.split(' ');
   const about = (parseJson(details) ?? {}) as Details;
-  const line = { at, who, session: session.join(' ') };
-  if (action === 'call.ended')
-    return { ...line, what: join(target, about.workspace, about.title), how: toOutcome(about) };
+  const by = { who, session: rest.join(' ') };
   if (action === 'violation')
-    return { ...line, what: join(about.tool ?? target, about.rule, about.target), how: 'refused' };
-  return { ...line, what: join(action, target), how: '' };
+    return { ...by, about: join(about.tool ?? target, about.rule, about.target), how: 'refused' };
+  if (action !== 'call.ended' && action !== 'call.began') return { ...by, about: target, how: '' };
+  const how = action === 'call.ended' ? toOutcome(about) : '';
+  return { ...by, about: join(target, about.workspace, about.title), how };
 }
 
 interface Details {
