@@ -39,7 +39,7 @@ export const watchProcess = defineTool({
       .min(0)
       .max(3600)
       .default(0)
-      .describe('End it after so long without output; 0 for never'),
+      .describe('End it after this time without output; 0 for never'),
   }),
   output: z.object({ shell_id: z.string(), error_patterns: z.array(z.string()), idle_timeout_seconds: z.number() }),
   async run(call, context) {

@@ -5,7 +5,7 @@ import type { History } from './ports/history.ts';
  * Returns a history that calls `open` for each method; `open` is expected to open once. If the history cannot be
  * opened, a call runs without one, and methods that ask for history throw the reason.
  */
-export function openHistoryLazily(open: () => Promise<History>, onWarning: (message: string) => void): History {
+export function createLazyHistory(open: () => Promise<History>, onWarning: (message: string) => void): History {
   const openOrWarn = () =>
     open().catch((thrown) => {
       onWarning(`the history of a workspace cannot be opened: ${thrown}`);

@@ -16,7 +16,7 @@ import type { CollectAnswer, CollectQuestion } from './collect-worker.ts';
 import { createHistoryQuota, type HistoryLimits, type HistoryShare } from './history-quota.ts';
 import { historyError } from './history-store-errors.ts';
 import { connectHistory, type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
-import { createContents } from './sqlite-contents.ts';
+import { createSqliteContents } from './sqlite-contents.ts';
 import { beginCollection, usedBytes } from './sqlite-garbage-collection.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 
@@ -127,7 +127,7 @@ function orElse<T>(otherwise: T, ask: () => T): T {
 interface Opened {
   readonly writer: HistoryConnection;
   readonly reader: HistoryConnection;
-  readonly contents: ReturnType<typeof createContents>;
+  readonly contents: ReturnType<typeof createSqliteContents>;
 }
 
 async function openConnections(path: string, { maxBytes }: SqliteStoreOptions): Promise<Opened> {
@@ -136,7 +136,7 @@ async function openConnections(path: string, { maxBytes }: SqliteStoreOptions): 
   try {
     await prepareSchema(writer, maxBytes);
     const reader = connectHistory(path);
-    return { writer, reader, contents: createContents(writer, reader) };
+    return { writer, reader, contents: createSqliteContents(writer, reader) };
   } catch (thrown) {
     writer.close();
     throw historyError(thrown);

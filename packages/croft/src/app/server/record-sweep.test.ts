@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { addAccount, approvalRow, removalRow, requestRow, sessionRow } from '../../../test/contracts/records-rows.ts';
 import { makeDirectory } from '../../../test/support/harness.ts';
 import { openRecords } from '../../records/index.ts';
-import { startSweeping } from './sweep-records.ts';
+import { startRecordSweep } from './record-sweep.ts';
 
 const dayMs = 86_400_000;
 
@@ -18,7 +18,7 @@ test('rows past their age are removed at the start, and newer rows stay', async 
     for (const days of [31, 29]) await approvals.insert(approvalRow(of, { expiresAt: ago(days) }));
     for (const days of [91, 89]) await removals.insert(removalRow(of, { createdAt: ago(days) }));
   });
-  using _ = startSweeping({
+  using _ = startRecordSweep({
     records,
     now: () => new Date(now),
     sessionIdleMs: 7 * dayMs,

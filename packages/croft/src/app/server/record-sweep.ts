@@ -21,7 +21,7 @@ const requestMs = 24 * hourMs;
 const approvalMs = 30 * 24 * hourMs;
 
 /** Removes expired records at the start and every hour. Several servers may do so at once. */
-export function startSweeping(options: SweepOptions): Disposable {
+export function startRecordSweep(options: SweepOptions): Disposable {
   const { records, now, sessionIdleMs, removalMs, closeStale, closeGone, onFailure } = options;
   const before = (ageMs: number) => new Date(now().getTime() - ageMs).toISOString();
   const sweep = () =>

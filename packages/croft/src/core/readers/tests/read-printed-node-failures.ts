@@ -3,7 +3,7 @@ import { toRelative } from '../reader-helpers.ts';
 import { lineIn } from './to-test-report.ts';
 
 /** Reads failed tests from the output of Node's own test runner: its text for people, or TAP without a terminal. */
-export function readNodeFailures(text: string, directory: string): TestFailure[] {
+export function readPrintedNodeFailures(text: string, directory: string): TestFailure[] {
   const lines = text.split('\n');
   return [...readSpecOutput(lines, directory), ...readTapOutput(lines, directory)];
 }
