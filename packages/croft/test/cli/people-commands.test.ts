@@ -115,3 +115,23 @@ test('logs show the last calls, follow new ones of one agent, and lose none whil
   child.kill('SIGINT');
   expect(await closed).toEqual([130, null]);
 });
+
+test('audit list has the rows of the account, by agent, tool and text, page by page, as REST answers them', async () => {
+  await fixture.account.call(agent, 'list', { path: 'audited' });
+  const only = ['--agent', 'writer', '--tool', 'list', '--text', 'audited'];
+  const { stdout } = await run(['audit', 'list', ...only]);
+  expect(stdout.trim().split('\n')).toEqual([
+    expect.stringMatching(/^\d+\t\S+Z\twriter\tcall\.ended\tlist notes audited\tE_\w+ in \d+ ms$/),
+  ]);
+  const { body } = await fixture.account.send('GET', '/v1/audit?order=newest&limit=2');
+  const page = JSON.parse((await run(['audit', 'list', '-n', '2', '--json'])).stdout);
+  expect(page.audit).toEqual(body.audit);
+  const next = await run(['audit', 'list', '-n', '1', '-q', '--after', page.next]);
+  expect(Number(next.stdout)).toBe(page.audit[1].sequence - 1);
+  expect(next.stderr).toMatch(/^there are more: --after \S+\n$/);
+  expect(await run(['audit', 'list', '--outcome', 'odd'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('must be one of'),
+  });
+  expect(await run(['audit', 'list', '-n', '0'])).toMatchObject({ exitCode: 2 });
+});
