@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { type Bench, type Row, type Say, toRow } from './bench.ts';
+import { type Bench, type Row, toRow } from './bench.ts';
 import { atMost, atMostTimesMedian, none } from './goals.ts';
 import { type HttpServer, type McpSession, startHttpCroft } from './http-server.ts';
 import { residentOf } from './processes.ts';
@@ -16,6 +17,8 @@ const treeFiles = 400;
 const warmUpSeconds = 20;
 /** A model takes longer than that for its next call. */
 const maxThinkingMs = 2000;
+/** Agents begin one after the other, so that their calls mix from the start. */
+const startsWithinMs = 10_000;
 /** Allowed growth of memory from then on: three samples differ by as much without a leak. */
 const maxGrowth = 5;
 
@@ -31,14 +34,20 @@ export const server: Bench = {
     using scratch = makeScratch();
     const trees = Array.from({ length: workspaceCount }, (_, index) => makeTree(`${scratch.path}/${index}`, treeFiles));
     const names = trees.map(({ directory }, index) => [`team-${index}`, directory]);
-    await using croft = await startHttpCroft(Object.fromEntries(names));
+    const events = `${scratch.path}/events`;
+    await using croft = await startHttpCroft(Object.fromEntries(names), ['--events', events]);
     say(`opening ${sessionCount} sessions in ${workspaceCount} workspaces`);
     const agents = await Promise.all(Array.from({ length: sessionCount }, () => croft.openSession()));
-    await work(agents, warmUpSeconds, say);
-    const watching = watchMemory(croft);
-    const tally = await work(agents, seconds, say);
+    const working = work(agents);
+    say(`${agents.length} agents warm up for ${warmUpSeconds} s`);
+    await setTimeout(warmUpSeconds * 1000);
+    working.forget();
+    say(`and work for ${seconds} s`);
+    const [watching, since] = [watchMemory(croft), new Date().toISOString()];
+    await setTimeout(seconds * 1000);
+    const tally = await working.end();
     const about = { workspaces: `${workspaceCount}, of ${treeFiles} files each` };
-    return { rows: toRows(tally, await watching.end()), about };
+    return { rows: toRows(tally, await watching.end(), longestWork(events, since)), about };
   },
 };
 
@@ -63,29 +72,44 @@ function fileOf(number: number): string {
   return toName(number % treeFiles);
 }
 
-async function work(agents: readonly McpSession[], forSeconds: number, say: Say): Promise<Tally> {
-  say(`${agents.length} agents at work for ${forSeconds} s`);
-  const tally: Tally = { times: [], failures: [] };
-  const endAt = performance.now() + forSeconds * 1000;
-  await Promise.all(
-    agents.map(async (agent, index) => {
-      for (let turn = 0; performance.now() < endAt; turn++) {
-        await setTimeout(thinkingMs(index, turn));
-        const call = mix[turn % mix.length]?.(`own-${index}.txt`, turn);
-        if (call) await time(agent, inWorkspace(call, index), tally);
-      }
-    }),
-  );
-  return tally;
+/** Sets all agents to work. `forget` drops what was counted so far, `end` resolves when their last calls are answered. */
+function work(agents: readonly McpSession[]) {
+  let tally: Tally = { times: [], failures: [] };
+  let isOver = false;
+  const working = agents.map(async (agent, index) => {
+    const random = createRandom(index);
+    await setTimeout((index / agents.length) * startsWithinMs);
+    for (let turn = 0; !isOver; turn++) {
+      await setTimeout(random() * maxThinkingMs);
+      const call = mix[turn % mix.length]?.(`own-${index}.txt`, turn);
+      if (call && !isOver) await time(agent, inWorkspace(call, index), tally);
+    }
+  });
+  return {
+    forget(): void {
+      tally = { times: [], failures: [] };
+    },
+    async end(): Promise<Tally> {
+      isOver = true;
+      await Promise.all(working);
+      return tally;
+    },
+  };
 }
 
 function inWorkspace({ tool, args }: ToolCall, agent: number): ToolCall {
   return { tool, args: { ...args, workspace: `team-${agent % workspaceCount}` } };
 }
 
-/** The same in every run. */
-function thinkingMs(agent: number, turn: number): number {
-  return ((agent * 7919 + turn * 104_729) % 1000) * (maxThinkingMs / 1000);
+/** Numbers from 0 to 1 that are the same in every run, and that depend on nothing that other agents get. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }
 
 async function time(agent: McpSession, call: ToolCall, { times, failures }: Tally): Promise<void> {
@@ -117,7 +141,20 @@ function watchMemory({ pid }: HttpServer) {
   };
 }
 
-function toRows({ times, failures }: Tally, memory: readonly number[]): Row[] {
+/**
+ * How long the main thread of the server worked at most without a pause, in processor time. The server reports 50 ms
+ * and more; below that, nobody waits for it.
+ */
+function longestWork(eventsFile: string, since: string): number {
+  const events = readFileSync(eventsFile, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const stalls = events.filter(({ event, ts }) => event === 'lifecycle.server.stall' && ts >= since);
+  return Math.max(0, ...stalls.map(({ fields }) => Number(fields.processor_ms)));
+}
+
+function toRows({ times, failures }: Tally, memory: readonly number[], longestMs: number): Row[] {
   const what = `server: ${sessionCount} sessions, mixed calls for ${seconds} s`;
   const third = Math.floor(memory.length / 3);
   const growth = (median(memory.slice(-third)) / median(memory.slice(0, third)) - 1) * 100;
@@ -132,6 +169,7 @@ function toRows({ times, failures }: Tally, memory: readonly number[]): Row[] {
       ...{ what: `${what}, errors`, unit: '', ours: summarize([failures.length]), goal: none },
       ...(first !== undefined && { note: first.slice(0, 300) }),
     }),
+    toRow({ what: `${what}, longest work of its main thread`, ours: summarize([longestMs]), goal: atMost(50, 'ms') }),
     toRow({ what: `${what}, growth of memory`, unit: '%', ours: summarize([growth]), goal: atMost(maxGrowth, '%') }),
     toRow({ what: `${what}, memory of the server`, unit: 'MB', ours: summarize(memory) }),
   ];

@@ -24,6 +24,7 @@ const largeRooms: Readonly<Record<string, string>> = {
   'test-runners': 'one file a test runner',
   escapes: 'one file a group of attacks',
   'rest/routes': 'one file a resource',
+  'cli/commands': 'one file a command',
 };
 
 /** Rooms whose types name each other, and why. At runtime no rooms import each other. */

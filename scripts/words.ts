@@ -5,6 +5,8 @@ import { basename } from 'node:path/posix';
 export const retired = [
   'ground',
   'grounds',
+  'house',
+  'houses',
   'desk',
   'door',
   'furnish',
@@ -16,6 +18,7 @@ export const retired = [
   'settling',
   'spot',
   'surroundings',
+  'told',
   'wish',
 ];
 

@@ -7,12 +7,14 @@ const listed = Object.entries(commands);
 
 export async function toConfigurationPage(): Promise<string> {
   const toSection = async ([name, { summary, load }]: (typeof listed)[number]) => {
-    const { usage, options } = await load();
+    const { usage, options, examples } = await load();
     const rows = Object.entries(options).map(([flag, { value = '', summary: about }]) => [
       `\`--${flag}${value === '' ? '' : ` ${value}`}\``,
       about,
     ]);
-    return `## croft ${name}\n\n${capitalize(summary)}.\n\n\`\`\`\n${usage}\n\`\`\`\n\n${table(['flag', 'meaning'], rows)}`;
+    const shown = `For example:\n\n\`\`\`\n${examples.join('\n')}\n\`\`\`\n`;
+    const flags = rows.length === 0 ? '' : `\n${table(['flag', 'meaning'], rows)}`;
+    return `## croft ${name}\n\n${capitalize(summary)}.\n\n\`\`\`\n${usage}\n\`\`\`\n\n${shown}${flags}`;
   };
   const sections = await Promise.all(listed.map(toSection));
   const settings = Object.entries(Settings.shape).map(([name, schema]) => [`\`${name}\``, schema.description ?? '']);

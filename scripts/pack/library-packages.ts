@@ -21,6 +21,10 @@ function stageLibrary(stage: string, name: string): string {
     ...(manifest.imports && { imports: toCompiled(manifest.imports) }),
     sideEffects: false,
     dependencies: manifest.dependencies,
+    ...(manifest.peerDependencies && {
+      peerDependencies: manifest.peerDependencies,
+      peerDependenciesMeta: manifest.peerDependenciesMeta,
+    }),
   });
   return directory;
 }

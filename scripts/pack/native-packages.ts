@@ -6,6 +6,7 @@ import { copyInto, type Manifest, root, writeManifest } from './staged-package.t
 
 export interface NativePackage {
   readonly name: string;
+  readonly cpu: string;
   readonly directory: string;
   /** SHA-256 of each file. The package `croft` runs no others. */
   readonly hashes: Readonly<Record<string, string>>;
@@ -43,5 +44,5 @@ function stageOne(name: string, directory: string, build: string, manifest: Mani
   const description = `The compiled files of Croft for Linux on ${cpu}, with any C library`;
   writeManifest(directory, { ...manifest, description }, { os: ['linux'], cpu: [cpu] });
   const hashes = Object.fromEntries(names.map((file) => [file, sha256(readFileSync(join(directory, file)))]));
-  return { name, directory, hashes };
+  return { name, cpu, directory, hashes };
 }

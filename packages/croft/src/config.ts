@@ -132,6 +132,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
       keyFile: CROFT_KEY_FILE,
       context: CROFT_CONTEXT,
       configHome: XDG_CONFIG_HOME || join(home, '.config'),
+      keyCommandMs: 60_000 as number,
     },
     data: CROFT_DATA ?? join(XDG_DATA_HOME || join(home, '.local', 'share'), 'croft'),
   } as const;

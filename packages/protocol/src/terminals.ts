@@ -24,7 +24,7 @@ export const TerminalTicket = z.object({
 });
 
 /** Text messages of a client. Binary messages are typed input. */
-export const TerminalAsked = z.discriminatedUnion('type', [
+export const TerminalClientMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('resize'), rows: Cells, columns: Cells }),
   /** Number of bytes received since the start of the terminal. Without acknowledgements the terminal pauses. */
   z.strictObject({ type: z.literal('ack'), offset: z.int().min(0) }),
@@ -32,9 +32,9 @@ export const TerminalAsked = z.discriminatedUnion('type', [
 ]);
 
 /** Text messages for a client. Binary messages are printed output. */
-export const TerminalTold = z.discriminatedUnion('type', [
+export const TerminalServerMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('attached'), terminal: z.string(), offset: z.int() }),
   z.object({ type: z.literal('exit'), code: z.int().nullable(), signal: z.string().nullable() }),
   z.object({ type: z.literal('error'), code: z.string(), message: z.string() }),
 ]);
-export type TerminalTold = z.output<typeof TerminalTold>;
+export type TerminalServerMessage = z.output<typeof TerminalServerMessage>;

@@ -1,8 +1,8 @@
 export { AppError } from '@croft/protocol';
 export type { BackgroundOptions } from './box/background.ts';
-export type { Box, FileChanges, SnapshotOptions, ToolAnswer, ToolInput } from './box/box.ts';
+export type { Box, FileChanges, SnapshotOptions, ToolAnswer } from './box/box.ts';
 export type { BoxFiles, EditOptions, ReadOptions, WriteOptions } from './box/box-files.ts';
-export type { ApprovalPolicy, CallOptions } from './box/call-tools.ts';
+export type { ApprovalPolicy, CallOptions, ToolInput } from './box/call-tools.ts';
 export type { BackgroundCommand, Command } from './box/command.ts';
 export type { CommandResult, OutputChunk, Violation } from './box/command-result.ts';
 export type { CommandLine, ExecOptions } from './box/exec.ts';

@@ -4,9 +4,9 @@ import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 
 /** Bundled as somebody does who ships the SDK to a browser, or to a worker at the edge. */
-async function bundle(conditions: readonly string[]): Promise<string> {
+async function bundle(entry: string, conditions: readonly string[]): Promise<string> {
   const build = await rolldown({
-    input: join(import.meta.dirname, '../src/index.ts'),
+    input: join(import.meta.dirname, '../src', entry),
     platform: 'browser',
     resolve: { conditionNames: [...conditions, 'import'] },
     // An import of Node would be left in the bundle, where the test finds it.
@@ -19,10 +19,14 @@ async function bundle(conditions: readonly string[]): Promise<string> {
 test.each([['browser'], ['workerd', 'worker', 'browser']])(
   'the main entry for %s has no require and nothing of Node',
   async (...conditions) => {
-    const code = await bundle(conditions);
+    const code = await bundle('index.ts', conditions);
     expect(/\bCroft = class\b/.test(code)).toBe(true);
-    const ofNode =
-      /\brequire\s*\(\s*["']|__require|from\s*["']node:|import\s*\(\s*["']node:|\bprocess\.\w+|\bBuffer\./g;
-    expect([...code.matchAll(ofNode)].map(([found]) => found)).toEqual([]);
+    expect(partsOfNode(code)).toEqual([]);
+    expect(partsOfNode(await bundle('adapters/ai/index.ts', conditions))).toEqual([]);
   },
 );
+
+function partsOfNode(code: string): string[] {
+  const ofNode = /\brequire\s*\(\s*["']|__require|from\s*["']node:|import\s*\(\s*["']node:|\bprocess\.\w+|\bBuffer\./g;
+  return [...code.matchAll(ofNode)].map(([found]) => found);
+}

@@ -37,7 +37,7 @@ export async function startCuttingProxy(target: string) {
   if (typeof address !== 'object' || address === null) throw new Error('the proxy does not listen');
   return {
     url: `http://127.0.0.1:${address.port}`,
-    /** The server gets so many requests of a method, and the client no answer to them. */
+    /** The server gets this many requests of a method, and the client no answer to them. */
     cutAnswers(of: string, count: number): void {
       [method, left] = [of, count];
     },

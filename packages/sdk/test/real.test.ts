@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../croft/test/support/harness.ts';
 import { type Platform, startPlatform } from '../../croft/test/support/servers/platform.ts';
+import { aiSandbox, aiTools } from '../src/adapters/ai/index.ts';
 import { Croft } from '../src/index.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { testBoxes } from './suite/box-suite.ts';
@@ -104,6 +105,23 @@ test('tests of the project are run, and only green is green', async () => {
   const report = await box.tests();
   expect(report).toMatchObject({ green: false, state: 'failed' });
   expect(report.runs[0]?.failures[0]).toMatchObject({ name: expect.stringContaining('holds') });
+});
+
+test('a model has the tools and the sandbox of a box; `npm run test:adapters` has the frameworks', async () => {
+  const croft = new Croft({ server: platform.url, key: await newKey() });
+  await using box = await croft.open('notes', { sandbox: { permissionMode: 'edit' } });
+  const { tools, toolApproval } = await aiTools(box, { approvals: 'caller' });
+  const absent = tools.read?.execute({ file_path: 'absent.txt' }, { toolCallId: 'one' });
+  await expect(absent).rejects.toThrow(/^E_FILE_NOT_FOUND: .*\nNext: List the parent directory/);
+  expect(await toolApproval.write?.({ file_path: 'a.txt', content: 'new' }, { toolCallId: 'two' })).toBeUndefined();
+  expect(await toolApproval.bash?.({ command: 'id' }, { toolCallId: 'three' })).toBe('user-approval');
+  expect(await tools.bash?.execute({ command: 'id' }, { toolCallId: 'three' })).toMatchObject({ exitCode: 0 });
+  const sandbox = aiSandbox(box);
+  await sandbox.writeTextFile({ path: `${await box.root()}/a.txt`, content: 'new' });
+  expect([await sandbox.readTextFile({ path: 'a.txt' }), await sandbox.stat({ path: 'absent' })]).toEqual([
+    'new',
+    null,
+  ]);
 });
 
 describe('examples', () => {

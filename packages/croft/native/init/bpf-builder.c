@@ -8,7 +8,7 @@
 #define MAX_INSTRUCTIONS 512
 #define MAX_RULES 128
 #define MAX_JUMP 255
-#define FEW 8 /* up to so many rules, a linear search is as fast */
+#define FEW 8 /* up to this many rules, a linear search is as fast */
 
 struct rule {
   unsigned int call;

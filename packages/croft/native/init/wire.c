@@ -1,3 +1,5 @@
+/* Measures and parses the frames that the server sends to the init. Pure functions of bytes: no input or output here, see
+   server-socket.c. */
 #include "init/wire.h"
 
 #include <stdlib.h>

@@ -31,9 +31,9 @@ import type { Overlays } from './forks/overlays.ts';
 import { openPlatformParts, type PlatformParts } from './platform-parts.ts';
 import type { SealedRecordsOptions } from './records/open-records.ts';
 import { startServerReadiness } from './server/readiness.ts';
+import { startRecordSweep } from './server/record-sweep.ts';
 import { withRuntimeClosing } from './server/registry-hooks.ts';
 import type { ServerBounds } from './server/server-bounds.ts';
-import { startSweeping } from './server/sweep-records.ts';
 import { createAccountTerminals } from './terminals/account-terminals.ts';
 import type { WorkspaceIndexes } from './workspaces/code-indexes.ts';
 import { toRestHistory } from './workspaces/rest-history.ts';
@@ -93,7 +93,7 @@ export async function createPlatform(options: PlatformOptions) {
 
   const cluster = openCluster(options, parts, { agents, terminals, wake, closeStale });
 
-  const sweeping = startSweeping({
+  const sweeping = startRecordSweep({
     ...{ records, now, ...bounds.times, closeGone: localWorkspaces.closeGone },
     // Both run at once: closing what an account has open may take long.
     closeStale: async () => void (await Promise.all([closeStale(), parts.refresh()])),

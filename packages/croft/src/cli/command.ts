@@ -12,7 +12,27 @@ export interface Option {
   /** The placeholder of the value in the help text. */
   readonly value?: string;
   readonly summary: string;
+  /** What the value may be, for completion. */
+  readonly completes?: Completion;
 }
+
+/** Records and other things that have a name on the server or here, for completion. */
+export type NameKind =
+  | 'accounts'
+  | 'agents'
+  | 'approvals'
+  | 'contexts'
+  | 'forks'
+  | 'keys'
+  | 'runners'
+  | 'sandboxes'
+  | 'secrets'
+  | 'sessions'
+  | 'snapshots'
+  | 'workspaces';
+
+/** What one word of a command may be: a name, one of these words, or a path here or in a workspace. */
+export type Completion = NameKind | readonly string[] | 'file' | 'location';
 
 export type Options = Readonly<Record<string, Option>>;
 
@@ -44,7 +64,13 @@ export interface Invocation<Given> {
 interface CommandDefinition<O extends Options> {
   readonly name: string;
   readonly usage: string;
+  /** Whole command lines, for the help and the documentation. */
+  readonly examples: readonly string[];
+  /** What this command does, if it is one verb of several. */
+  readonly summary?: string;
   readonly options: O;
+  /** What each word may be, for completion. The last one counts for every further word. */
+  readonly words?: readonly Completion[];
   /**
    * A word without a flag is a mistake: for example a directory, which would be ignored in favour of the current one.
    */
@@ -71,6 +97,7 @@ export interface CommandGroup {
   readonly name: string;
   /** The usage of every verb, a line each. */
   readonly usage: string;
+  readonly examples: readonly string[];
   /** The flags of all verbs together, for documentation. */
   readonly options: Options;
   readonly verbs: Readonly<Record<string, Command>>;
@@ -84,6 +111,7 @@ export function defineGroup(name: string, verbs: Readonly<Record<string, Command
     name,
     verbs,
     usage: all.map(({ usage }) => usage).join('\n'),
+    examples: all.flatMap(({ examples }) => examples),
     options: Object.assign({}, ...all.map(({ options }) => options)),
   };
 }

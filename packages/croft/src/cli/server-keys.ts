@@ -87,7 +87,7 @@ function parse(text: string, where: string): ServerKeys {
     .split(/[\n,]/)
     .map((line) => line.trim())
     .filter((line) => line !== '')
-    .map((line) => parseEntry(line, where));
+    .map((line, index) => parseEntry(line, `${where}, entry ${index + 1}`));
   const [pepper, ...ring] = entries;
   if (pepper?.id !== 'pepper' || ring.length === 0)
     throw new UsageError(
@@ -100,6 +100,8 @@ function parseEntry(line: string, where: string): RingKey {
   const [, id = '', value = ''] = /^([a-z0-9-]{1,32})[ =]+([A-Za-z0-9_-]+)$/.exec(line) ?? [];
   const key = Buffer.from(value, 'base64url');
   if (key.length !== bytes)
-    throw new UsageError(`${where} has an entry that is not a name and ${bytes} bytes in base64url`);
+    throw new UsageError(
+      `${where}, is not a name, a space and ${bytes} bytes in base64url: put it back as it was, from a backup or another server`,
+    );
   return { id, key };
 }

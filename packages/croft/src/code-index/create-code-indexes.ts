@@ -31,7 +31,7 @@ interface OpenedIndex extends CodeIndex {
 
 /** An answer that takes longer comes from the files. */
 const maxAnswerMs = 2000;
-/** A map waits so long for files that are not in the index. */
+/** A map waits at most this long for the index to read files that it does not have yet. */
 const maxMapWaitMs = 15_000;
 
 export type CodeIndexes = ReturnType<typeof createCodeIndexes>;

@@ -17,7 +17,7 @@ export interface IndexDatabase {
 const version = 2;
 /** Large pages waste less behind packed values of a few kB. */
 const pageBytes = 16_384;
-/** The log of writes is moved into the database when it has so many pages: 2 MB. */
+/** The log of writes is moved into the database when it has this many pages: 2 MB. */
 const logPages = 128;
 const busyMs = 5000;
 const maxOpen = 16;

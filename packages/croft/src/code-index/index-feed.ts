@@ -22,7 +22,7 @@ const maxFresh = 200;
 const filesPerTurn = 32;
 /** How soon the end of another program that builds the index is noticed. */
 const lockPauseMs = 250;
-/** Ranks are worked out again when so many files were read since. */
+/** Ranks are computed again after this many files were read. */
 const filesPerRanking = 500;
 
 /** Keeps the index of one workspace as its files are. */

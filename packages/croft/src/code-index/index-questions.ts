@@ -8,7 +8,7 @@ import type { ReadFile } from './store-files.ts';
 interface IndexState {
   /** All files of the workspace were listed once. */
   readonly isListed: boolean;
-  /** Files that have to be read; of more than the limit only so many. */
+  /** Files that have to be read, at most `limit` of them. */
   readonly due: readonly DueFile[];
 }
 

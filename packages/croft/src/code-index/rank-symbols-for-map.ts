@@ -8,7 +8,7 @@ import { pageRank } from './page-rank.ts';
 
 /** How much more likely a reader starts at a file of the focus than at another. */
 const focusWeight = 100;
-/** Definitions of so many files are rated: those with the highest ranks. */
+/** At most this many files, those with the highest ranks, have their definitions rated. */
 const maxFiles = 500;
 
 interface IndexedFile {

@@ -36,26 +36,26 @@ export function createDiskFiles(options: DiskFilesOptions): Files {
   const uploader = createUploader(root, locks, sweep);
 
   return {
-    stat: (path) => telling(path, async () => readStat(root, path)),
-    read: (path, options) => telling(path, () => readContent(root, path, options?.maxBytes)),
-    open: (path) => telling(path, async () => openForReading(root, path)),
-    version: (path) => telling(path, () => readVersion(root, path)),
-    list: (path, { limit }) => telling(path, () => listDirectory(root, path, limit)),
-    remove: (path, options) => telling(path, () => removeEntry(root, path, options)),
+    stat: (path) => withFileErrors(path, async () => readStat(root, path)),
+    read: (path, options) => withFileErrors(path, () => readContent(root, path, options?.maxBytes)),
+    open: (path) => withFileErrors(path, async () => openForReading(root, path)),
+    version: (path) => withFileErrors(path, () => readVersion(root, path)),
+    list: (path, { limit }) => withFileErrors(path, () => listDirectory(root, path, limit)),
+    remove: (path, options) => withFileErrors(path, () => removeEntry(root, path, options)),
     rename: (from, to, options) =>
-      telling(from, () => serializeGitChanges(root, [to], () => renameEntry(root, from, to, options))),
+      withFileErrors(from, () => serializeGitChanges(root, [to], () => renameEntry(root, from, to, options))),
     controlFiles: (paths, allow) => findApprovable(root, paths, allow),
     modifiedTimes: async (paths) => modifiedTimes(root, paths),
 
     write: (path, bytes, options) =>
-      telling(path, () => serializeGitChanges(root, [path], () => writer.write(path, bytes, options))),
+      withFileErrors(path, () => serializeGitChanges(root, [path], () => writer.write(path, bytes, options))),
     change: (path, decide, options) =>
-      telling(path, () => serializeGitChanges(root, [path], () => writer.change(path, decide, options))),
-    upload: (path, pieces, options) => telling(path, () => uploader.upload(path, pieces, options)),
+      withFileErrors(path, () => serializeGitChanges(root, [path], () => writer.change(path, decide, options))),
+    upload: (path, pieces, options) => withFileErrors(path, () => uploader.upload(path, pieces, options)),
   };
 }
 
-async function telling<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function withFileErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {

@@ -7,7 +7,7 @@ export async function checkLimits(host: Host): Promise<HostCheck[]> {
   const groups = await host.tryControlGroups();
   if ('version' in groups) {
     return [
-      holds('control groups', `version ${groups.version}, one for each sandbox`),
+      holds('control groups', `version ${groups.version}, one for each sandbox; ${serverOrder[groups.version]}`),
       ...['memory', 'processes', 'CPU'].map((what) =>
         holds(`limit: ${what}`, 'by control group, for the whole sandbox'),
       ),
@@ -22,6 +22,12 @@ export async function checkLimits(host: Host): Promise<HostCheck[]> {
     disk,
   ];
 }
+
+/** How the server gets a processor while sandboxes compute: see `lib/cgroup`. */
+const serverOrder = {
+  1: 'the server goes before sandboxes that compute for long',
+  2: 'the server has ten times the weight of all sandboxes together',
+};
 
 /** File system quotas are no option: they need root, and a file system that supports them. */
 const disk = holds('limit: disk', 'by a watchdog, several times a second; /tmp by its size, each file by rlimit');

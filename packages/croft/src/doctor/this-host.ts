@@ -1,7 +1,7 @@
 import { accessSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { createInitFinder } from '../init/find-init.ts';
+import { findInit } from '../init/find-init.ts';
 import { attempt } from '../lib/attempt.ts';
 import { findGroups } from '../lib/cgroup/find-groups.ts';
 import { errorMessage } from '../lib/error-message.ts';
@@ -69,9 +69,9 @@ const tryControlGroups: Host['tryControlGroups'] = async () => {
 
 function findInitProblem(): string | undefined {
   try {
-    createInitFinder()();
+    findInit();
     return undefined;
   } catch (thrown) {
-    return errorMessage(thrown).split('; run:')[0];
+    return errorMessage(thrown);
   }
 }

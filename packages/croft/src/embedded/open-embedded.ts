@@ -9,7 +9,7 @@ import { defaultBounds, type ServerBounds } from '../app/server/server-bounds.ts
 import type { CommandContext } from '../cli/command.ts';
 import { useDataDirectory } from '../cli/options/data-directory.ts';
 import { openApp } from '../cli/options/workspace-options.ts';
-import { claimForServing } from '../cli/serve/claim-data.ts';
+import { claimDataForServing } from '../cli/serve/claim-data-for-serving.ts';
 import { openPlatform } from '../cli/serve/open-platform.ts';
 import { loadConfig } from '../config.ts';
 import { toRestPlatform } from '../rest/platform/to-rest-platform.ts';
@@ -32,7 +32,7 @@ export async function openEmbedded({ data: wanted, provider, onWarning = warn }:
   const data = useDataDirectory(wanted ?? join(config.data, 'embedded'));
   const stop = new AbortController();
   await using opened = new AsyncDisposableStack();
-  opened.use(claimForServing(data, onWarning));
+  opened.use(claimDataForServing(data, onWarning));
   const values = { data, ...(provider !== undefined && { sandbox: provider }) };
   const terminal = toContext({ ...config, data }, onWarning, stop.signal);
   const app = opened.use(await openApp(values, terminal, { fallback: [], keepsKeys: true }));

@@ -13,7 +13,7 @@ interface AttackOptions {
   readonly secret?: string;
   /** Whether a call may succeed. A search may succeed and find nothing. */
   readonly mayAnswer?: boolean;
-  /** Stop after so many problems. */
+  /** Stop after this many problems. */
   readonly enough?: number;
 }
 

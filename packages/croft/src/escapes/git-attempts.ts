@@ -76,6 +76,18 @@ export async function attemptBirths(fixture: EscapeFixture) {
   return verdict(Object.keys(ways).map((at) => findObeyed(join(own.workspace, at), [])));
 }
 
+/**
+ * Git directories outside the workspace: a `.git` file in it can lead git into the package caches, and a link
+ * through `/proc/PID/root` to every other file of a sandbox.
+ */
+export async function attemptElsewhere(fixture: EscapeFixture) {
+  const own = await fixture.open({ tree: repositoryTree('.git/') });
+  const make = (at: string) =>
+    `git init -q --bare ${at}/g; printf '[core]\\nfsmonitor = evil\\n' >> ${at}/g/config; cp prober ${at}/g/hooks/; cat ${at}/g/config; ls ${at}/g/hooks`;
+  const { output } = await own.run(`(${['/tmp', '/dev/shm', '~'].map(make).join('; ')}) 2>/dev/null; exit 0`);
+  return verdict(/evil|prober/.test(output) && 'git obeys what a program wrote outside the workspace');
+}
+
 /** Describes what git would execute because of this directory, if git takes it for a repository. */
 export function findObeyed(directory: string, known: readonly string[]): Problem {
   const names = ['HEAD', 'objects', 'refs'];

@@ -5,6 +5,7 @@ import type { Escape, EscapeFixture } from './escape.ts';
 import {
   attemptBirths,
   attemptByTools,
+  attemptElsewhere,
   attemptLeftovers,
   attemptNested,
   attemptOptions,
@@ -31,6 +32,12 @@ export const git: readonly Escape[] = [
     title: 'a git directory made inside, of any name and by any way',
     guards: ['control-files'],
     attempt: attemptBirths,
+  },
+  {
+    id: 'D54d',
+    title: 'a git directory outside the workspace, to which a `.git` file leads',
+    guards: ['control-files'],
+    attempt: attemptElsewhere,
   },
   {
     id: 'D53c',

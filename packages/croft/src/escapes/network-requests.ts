@@ -17,7 +17,7 @@ import { pause } from './watch-load.ts';
 
 /** More than the sockets and pipes on the way can buffer. */
 const maxUnread = 24 * 1024 * 1024;
-/** After so many reads without a change, nobody takes more data. */
+/** After this many turns without progress, the other side takes no more data. */
 const stillTurns = 10;
 
 /** Attacks on a restricted policy by the form of a request. */

@@ -4,7 +4,7 @@ import { type AttackCall, attemptCalls, isUnexpectedFailure } from './attack-cal
 import type { Escape, EscapeFixture } from './escape.ts';
 import { type Problem, verdict } from './verdict.ts';
 
-/** Pipes get input after so many seconds, so that a call that waits for one ends. */
+/** Pipes get input after this many seconds, so that a call that waits for one ends. */
 const rescueSeconds = 4;
 const promptMs = 3000;
 

@@ -8,16 +8,15 @@ interface KnownInit {
   readonly identity: string;
 }
 
+let known: KnownInit | undefined;
+
 /**
- * Creates a function that returns the path of the init. The function throws `E_SANDBOX_UNAVAILABLE` unless the file is
- * exactly the one that was compiled. The file is hashed once, and again when it changes.
+ * Returns the path of the init. Throws `E_SANDBOX_UNAVAILABLE` unless the file is exactly the one that was compiled. The
+ * file is hashed once for all its users, because that takes milliseconds, and again when it changes.
  */
-export function createInitFinder(): () => string {
-  let known: KnownInit | undefined;
-  return () => {
-    if (known === undefined || identify(known.file) !== known.identity) known = find();
-    return known.file;
-  };
+export function findInit(): string {
+  if (known === undefined || identify(known.file) !== known.identity) known = find();
+  return known.file;
 }
 
 function find(): KnownInit {
@@ -34,7 +33,8 @@ function identify(file: string): string {
 }
 
 function unusable(reason: string): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', `the init of sandboxes ${reason}; run: ${describeNativeFix()}`, {
+  return new AppError('E_SANDBOX_UNAVAILABLE', `the init of sandboxes ${reason}`, {
     details: { provider: 'bubblewrap' },
+    hint: `Ask the operator to run: ${describeNativeFix()}`,
   });
 }

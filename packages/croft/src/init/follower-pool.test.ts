@@ -2,11 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeDirectory } from '../../test/support/harness.ts';
-import { createInitFinder } from './find-init.ts';
+import { findInit } from './find-init.ts';
 import { createFollower } from './follower.ts';
 import { createFollowerPool } from './follower-pool.ts';
 
-const findInit = createInitFinder();
 const newPool = (most?: number) => createFollowerPool(() => createFollower(findInit), most);
 
 /** Returns the follower processes that this process has started. */

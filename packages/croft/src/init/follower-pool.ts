@@ -1,4 +1,4 @@
-import { createInitFinder } from './find-init.ts';
+import { findInit } from './find-init.ts';
 import type { FollowedTree, Follower } from './followed-tree.ts';
 import { createFollower } from './follower.ts';
 
@@ -68,4 +68,4 @@ function closing(tree: FollowedTree, leave: () => void): FollowedTree {
 }
 
 /** The followers of the whole program. */
-export const followerOf = createFollowerPool(() => createFollower(createInitFinder()));
+export const followerOf = createFollowerPool(() => createFollower(findInit));

@@ -7,12 +7,11 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeDirectory } from '../../test/support/harness.ts';
 import { createMirror, expectSame, findFollowers } from '../../test/support/tree-mirror.ts';
-import { createInitFinder } from './find-init.ts';
+import { findInit } from './find-init.ts';
 import { encodeOpen, toFollower } from './follow-frames.ts';
 import { createFollower } from './follower.ts';
 import { encodeInitFrame } from './init-frames.ts';
 
-const findInit = createInitFinder();
 const waiting = { timeout: 20_000, interval: 20 };
 const isAlive = (pid: number) => fs.existsSync(`/proc/${pid}`);
 
@@ -109,9 +108,9 @@ test('a change is announced once until the next request', async () => {
 
 const followAndSay = (then: string) => `
   import { createFollower } from '${join(import.meta.dirname, 'follower.ts')}';
-  import { createInitFinder } from '${join(import.meta.dirname, 'find-init.ts')}';
+  import { findInit } from '${join(import.meta.dirname, 'find-init.ts')}';
   import { openSync, readFileSync } from 'node:fs';
-  const following = await createFollower(createInitFinder()).open(openSync(process.argv[1], 'r'));
+  const following = await createFollower(findInit).open(openSync(process.argv[1], 'r'));
   following.onChange(() => {});
   console.log((await following.take()).sightings.length, readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8'));
   ${then}`;

@@ -4,11 +4,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeDirectory } from '../../test/support/harness.ts';
 import { createMirror, expectSame, findFollowers } from '../../test/support/tree-mirror.ts';
-import { createInitFinder } from './find-init.ts';
+import { findInit } from './find-init.ts';
 import type { Follower } from './followed-tree.ts';
 import { createFollower } from './follower.ts';
 
-const findInit = createInitFinder();
 const whole = createFollower(findInit);
 const limited = createFollower(findInit, { paths: 3, watches: 5 });
 const starved = [0, 1, 3, 6].map((watches) => createFollower(findInit, { watches }));

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeDirectory } from '../../test/support/harness.ts';
 import { createMirror, expectSame } from '../../test/support/tree-mirror.ts';
-import { createInitFinder } from './find-init.ts';
+import { findInit } from './find-init.ts';
 import type { FollowedChanges, FollowedTree } from './followed-tree.ts';
 import { createFollower } from './follower.ts';
 import type { FollowLimits } from './follower-process.ts';
 
-const findInit = createInitFinder();
 const shared = createFollower(findInit);
 
 async function follow(path: string, by = shared): Promise<FollowedTree> {

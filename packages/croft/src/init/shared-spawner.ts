@@ -1,5 +1,5 @@
-import { createInitFinder } from './find-init.ts';
+import { findInit } from './find-init.ts';
 import { createSpawner } from './spawner.ts';
 
 /** One spawner for the whole program. */
-export const sharedSpawner = createSpawner(createInitFinder());
+export const sharedSpawner = createSpawner(findInit);

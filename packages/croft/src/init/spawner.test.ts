@@ -7,11 +7,10 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeDirectory } from '../../test/support/harness.ts';
 import { reportTemporaryBase } from '../lib/files/temporary-base.ts';
-import { createInitFinder } from './find-init.ts';
+import { findInit } from './find-init.ts';
 import { encodeInitFrame, toInit } from './init-frames.ts';
 import { createSpawner, type SpawnRequest } from './spawner.ts';
 
-const findInit = createInitFinder();
 const spawner = createSpawner(findInit);
 const waiting = { interval: 20 };
 
@@ -77,6 +76,19 @@ test('kill ends a program and its process group', async () => {
   kill();
   await ended;
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), waiting);
+});
+
+test('opened ahead, the process is there before the first request, which uses it', async () => {
+  const own = createSpawner(findInit);
+  const before = spawnersOf(process.pid);
+  own.open();
+  own.open();
+  const added = () => spawnersOf(process.pid).filter((pid) => !before.includes(pid));
+  await expect.poll(added, waiting).toHaveLength(1);
+  const [opened] = added();
+  const { ended } = await start('true', {}, own);
+  await ended;
+  expect(added()).toEqual([opened]);
 });
 
 test.each([
@@ -169,8 +181,8 @@ test('when the spawner is killed, its programs are reported as ended, and anothe
 const holder = (then: string) => `
   import { openSync } from 'node:fs';
   import { createSpawner } from ${JSON.stringify(join(import.meta.dirname, 'spawner.ts'))};
-  import { createInitFinder } from ${JSON.stringify(join(import.meta.dirname, 'find-init.ts'))};
-  const spawner = createSpawner(createInitFinder());
+  import { findInit } from ${JSON.stringify(join(import.meta.dirname, 'find-init.ts'))};
+  const spawner = createSpawner(findInit);
   const request = { owner: undefined, directoryFd: openSync('/', 'r'), groups: [], hasGate: false };
   ${then}`;
 

@@ -44,15 +44,20 @@ export function createSpawner(findInit: () => string) {
   const forget = () => {
     opening = undefined;
   };
+  const open = async () => {
+    opening ??= openSpawnerProcess(findInit(), forget).catch((thrown) => {
+      forget();
+      throw thrown;
+    });
+    return await opening;
+  };
   return {
+    /** Starts the small process ahead of the first request. If that fails, the request is told, and tries again. */
+    open: () => void open().catch(() => {}),
     /** Throws if nothing can be started. Failures of the program itself are reported by its end. */
     async start(request: SpawnRequest): Promise<Spawned> {
       const order = encodeRequest(request);
-      opening ??= openSpawnerProcess(findInit(), forget).catch((thrown) => {
-        forget();
-        throw thrown;
-      });
-      return await (await opening).start(order);
+      return await (await open()).start(order);
     },
   };
 }

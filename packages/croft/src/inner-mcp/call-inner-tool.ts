@@ -33,7 +33,8 @@ export function createInnerToolCaller({ pool, selection }: CallerDependencies) {
     if (!server) throw new AppError('E_UNKNOWN_TOOL', `the workspace ${workspace.name} has no MCP server ${name}`);
     return pool.use({ name, server, workspace, session }, async (running, sandbox) => {
       try {
-        return toToolResult(await running.call(tool, input, { signal, timeoutMs: timeoutMs + laterMs }));
+        const answer = await running.call(tool, input, { signal, timeoutMs: timeoutMs + laterMs });
+        return toToolResult(answer, `the tool ${tool} of the MCP server ${name} failed without a message`);
       } finally {
         reportDenials(takeSandboxDenials(sandbox, undefined, secrets.redact));
       }
@@ -46,15 +47,17 @@ const maxErrorChars = 100_000;
 const maxImageChars = 3 * 1024 * 1024;
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Converts a server's answer into a `ToolResult`. Throws `E_MCP_TOOL` if the server marks the answer as an error. */
-function toToolResult({ content, structuredContent, isError }: JsonRecord): ToolResult {
+/**
+ * Converts a server's answer into a `ToolResult`. Throws `E_MCP_TOOL` if the server marks the answer as an error, with
+ * `silentFailure` if the answer has no text.
+ */
+function toToolResult({ content, structuredContent, isError }: JsonRecord, silentFailure: string): ToolResult {
   const blocks = (Array.isArray(content) ? content : []).filter(isObject);
   const image = blocks.map(toImage).find((found) => found !== undefined);
   const texts = blocks.slice(0, maxBlocks).map((block) => toText(block, image));
   if (blocks.length > maxBlocks) texts.push(`(${blocks.length - maxBlocks} more parts are left out)`);
   const text = texts.filter((part) => part !== '').join('\n');
-  if (isError === true)
-    throw new AppError('E_MCP_TOOL', cutText(text, maxErrorChars) || 'the tool failed without a message');
+  if (isError === true) throw new AppError('E_MCP_TOOL', cutText(text, maxErrorChars) || silentFailure);
   const structured = cleanObject(structuredContent, stripControl) ?? { text };
   return { text, structured, ...(image && { image }) };
 }

@@ -8,7 +8,7 @@ const Published = z.object({
   diagnostics: z.array(Diagnostic).max(10_000),
 });
 
-/** An unversioned list counts when nothing newer came for so long. */
+/** An unversioned list counts when nothing newer came within this time. */
 const quietMs = 300;
 const maxFiles = 200;
 

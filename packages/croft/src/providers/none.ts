@@ -6,7 +6,7 @@ import { AppError } from '@croft/protocol';
 import type { Provider, Sandbox, SandboxLimits, SandboxSpec } from '../core/commands/sandbox.ts';
 import { utf8Locale } from '../host/sandbox-environment.ts';
 import { connectInit } from '../init/connect-init.ts';
-import { createInitFinder } from '../init/find-init.ts';
+import { findInit } from '../init/find-init.ts';
 import { removeTree } from '../lib/files/remove-tree.ts';
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../lib/files/temporary-directory.ts';
 import { type Owner, ownerOf } from '../lib/files/workspace-owner.ts';
@@ -27,7 +27,6 @@ const goneWithinMs = 5000;
  * other sandbox starts them, so that streams, terminals, signals and exits behave alike.
  */
 export function createNone({ path, home }: NoneOptions): Provider {
-  const findInit = createInitFinder();
   return {
     name,
     async open(spec) {

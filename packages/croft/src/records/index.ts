@@ -20,9 +20,9 @@ const defaultDeadlineMs = 15_000;
 export async function openRecords(options: RecordsOptions): Promise<Records> {
   const { deadlineMs = defaultDeadlineMs, reservedBytes = 0 } = options;
   if ('file' in options) {
-    const { openSqlite } = await import('./sqlite/sqlite-database.ts');
-    return createRecords(await openSqlite(options.file, { deadlineMs, reservedBytes }), options.audit);
+    const { openSqliteDatabase } = await import('./sqlite/sqlite-database.ts');
+    return createRecords(await openSqliteDatabase(options.file, { deadlineMs, reservedBytes }), options.audit);
   }
-  const { openPostgres } = await import('./postgres/postgres-database.ts');
-  return createRecords(await openPostgres(options.url, deadlineMs), options.audit);
+  const { openPostgresDatabase } = await import('./postgres/postgres-database.ts');
+  return createRecords(await openPostgresDatabase(options.url, deadlineMs), options.audit);
 }

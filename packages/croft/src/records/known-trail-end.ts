@@ -6,7 +6,10 @@ export interface Appended {
   readonly to: ChainLink;
 }
 
-/** Servers that are all busy are alone by chance now and then, and each wrong guess costs all of them a turn. */
+/**
+ * A server that appends this many times without an append of another server takes itself for the only one. With a
+ * smaller number, busy servers would think so by chance, and each wrong guess costs all of them a turn.
+ */
 const aloneBefore = 8;
 
 /** The end of the audit trail, as far as this server knows it. */

@@ -49,7 +49,9 @@ export function serveCodeIndex(workspaces: ServedWorkspaces): LinkHandlers {
   const indexOf = (place: string): CodeIndex => {
     const { codeIndex } = workspaces.get(place);
     if (codeIndex) return codeIndex;
-    throw new AppError('E_NOT_FOUND', 'this runner has no index of the code');
+    throw new AppError('E_NOT_FOUND', 'this runner has no index of the code of this workspace', {
+      hint: 'Ask only a runner whose answer to opening the workspace has codeIndex: true. Without an index, search the files.',
+    });
   };
   return {
     ...serveMethod(searchIndex, async ({ place, question }, call) =>

@@ -6,7 +6,7 @@ import { lastLinesCursor, readOutputPage } from '../core/commands/output-page.ts
 import { defineTool } from '../core/tools/tool.ts';
 import { filterInTurns } from '../lib/concurrency/turns.ts';
 import { cutText } from '../lib/text/cut-text.ts';
-import { compilePattern } from '../lib/text/patterns/linear-pattern.ts';
+import { compileLinearPattern } from '../lib/text/patterns/linear-pattern.ts';
 
 /** Cuts long commands: the command is shown only to tell shells apart. */
 const maxCommandLength = 1000;
@@ -114,7 +114,7 @@ function toFilter(filter: string | undefined): (text: string) => Promise<string>
 
 function compileFilter(filter: string): (line: string) => boolean {
   try {
-    return compilePattern(filter);
+    return compileLinearPattern(filter);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new AppError('E_BAD_PATTERN', `filter ${JSON.stringify(filter)}: ${cause.message}`, { cause });

@@ -31,7 +31,7 @@ export const changeFunctionSignature = defineTool({
     'does its name. Callers are not changed; those that no longer fit are listed. A result that does not parse is refused.',
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,

@@ -29,7 +29,7 @@ export const deleteSymbol = defineTool({
     'mentions its name, the mentions are listed and nothing is deleted, unless force is set.',
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,

@@ -28,7 +28,7 @@ export const editFunctionBody = defineTool({
     'body is indented as the file is, and a result that does not parse is refused.',
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,

@@ -66,7 +66,7 @@ export const edit = defineTool({
   isEveryday: true,
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,

@@ -26,7 +26,7 @@ export const insertAfterMethod = defineTool({
     'method. A result that does not parse is refused.',
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,

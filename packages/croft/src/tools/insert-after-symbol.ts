@@ -26,7 +26,7 @@ export const insertAfterSymbol = defineTool({
     'file or the symbol must have been read. A result that does not parse is refused.',
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,

@@ -17,7 +17,7 @@ export const lastTestFailures = defineTool({
   idempotent: true,
   input: z.object({
     ...checkInput,
-    limit: lenientCount({ fallback: 50, max: 500 }).describe('At most so many failures (50, at most 500)'),
+    limit: lenientCount({ fallback: 50, max: 500 }).describe('At most this many failures (50, at most 500)'),
   }),
   output: z.object({ runs: z.array(TestRun) }),
   async run({ language, path, limit }, { workspace }) {

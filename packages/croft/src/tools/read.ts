@@ -13,7 +13,8 @@ import {
 } from '../core/content/read/render-window.ts';
 import type { FileContent } from '../core/files/files.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
-import { imageType, looksBinary } from '../lib/files/image-type.ts';
+import { imageType } from '../lib/files/image-type.ts';
+import { looksBinary } from '../lib/files/looks-binary.ts';
 import { countLines, decodeText, sliceLines } from '../lib/text/lines/lines.ts';
 import { decodeUtf16, detectUtf16 } from '../lib/text/utf16.ts';
 

@@ -4,7 +4,7 @@ import { postEditOutput } from '../core/checks/post-edit/post-edit-output.ts';
 import type { SymbolQuestion } from '../core/code/ports/code-questions.ts';
 import { applyPlan } from '../core/code/rename/apply-plan.ts';
 import { renderPlan } from '../core/code/rename/plan-edits.ts';
-import { planRename } from '../core/code/rename/rename-symbol.ts';
+import { planRename } from '../core/code/rename/plan-rename.ts';
 import { symbolAliases, symbolArguments } from '../core/code/symbols/symbol-arguments.ts';
 import { defineTool } from '../core/tools/tool.ts';
 

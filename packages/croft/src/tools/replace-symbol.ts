@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { spliceSymbol } from '../core/code/edit/splice-symbol.ts';
+import { spliceDefinition } from '../core/code/edit/splice-definition.ts';
 import {
   locateSymbol,
   previewSymbolEdit,
@@ -27,7 +27,7 @@ export const replaceSymbol = defineTool({
     'symbol must have been read. Its name stays, and a result that does not parse is refused.',
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   input,
@@ -37,5 +37,5 @@ export const replaceSymbol = defineTool({
 });
 
 async function toChange({ new_text: text, ...query }: z.output<typeof input>, context: ToolContext) {
-  return { ...(await locateSymbol(query, context)), text, kind: 'symbol', splice: spliceSymbol } as const;
+  return { ...(await locateSymbol(query, context)), text, kind: 'symbol', splice: spliceDefinition } as const;
 }

@@ -23,7 +23,7 @@ export const runFailingTests = defineTool({
   paths: ['path'],
   input: z.object({
     ...checkInput,
-    limit: lenientCount({ fallback: 50, max: 200 }).describe('At most so many tests (50, at most 200)'),
+    limit: lenientCount({ fallback: 50, max: 200 }).describe('At most this many tests (50, at most 200)'),
     timeout: lenientCount({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
   }),
   output: TestRunOutput.partial({ state: true, green: true }).extend({ note: z.string().optional() }),

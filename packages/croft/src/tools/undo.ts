@@ -14,7 +14,12 @@ import { mustHaveHistory } from '../core/workspace/must-have-history.ts';
 const maxCalls = 200;
 
 const input = z.object({
-  calls: z.int().min(1).max(maxCalls).optional().describe('Take back so many of the last calls that changed files (1)'),
+  calls: z
+    .int()
+    .min(1)
+    .max(maxCalls)
+    .optional()
+    .describe('Take back this many of the last calls that changed files (1)'),
   checkpoint: z.string().min(1).optional().describe('Take back this one instead; undo_list has them'),
 });
 

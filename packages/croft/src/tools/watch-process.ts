@@ -8,7 +8,7 @@ import { rejectedCommandError } from '../core/commands/run-command.ts';
 import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
 import { defineTool } from '../core/tools/tool.ts';
 import { createTokenBucket, type TokenBucket } from '../lib/concurrency/token-bucket.ts';
-import { compilePattern } from '../lib/text/patterns/linear-pattern.ts';
+import { compileLinearPattern } from '../lib/text/patterns/linear-pattern.ts';
 
 const defaultPatterns = ['^Error:', '^Fatal:', '^panic:', '\\buncaught\\b', 'UnhandledPromiseRejection'];
 const maxPatterns = 32;
@@ -39,7 +39,7 @@ export const watchProcess = defineTool({
       .min(0)
       .max(3600)
       .default(0)
-      .describe('End it after so long without output; 0 for never'),
+      .describe('End it after this time without output; 0 for never'),
   }),
   output: z.object({ shell_id: z.string(), error_patterns: z.array(z.string()), idle_timeout_seconds: z.number() }),
   async run(call, context) {
@@ -91,7 +91,7 @@ function compileAll(sources: readonly string[], { spend }: TokenBucket): OutputW
   return sources.map((source, index) => {
     if (source === '') throw new AppError('E_INVALID_INPUT', `error_patterns[${index}] is empty`);
     try {
-      return { source, isMatch: compilePattern(source, spend) };
+      return { source, isMatch: compileLinearPattern(source, spend) };
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       const quoted = JSON.stringify(source);

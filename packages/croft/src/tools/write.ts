@@ -20,7 +20,7 @@ export const write = defineTool({
   isEveryday: true,
   access: 'write',
   reach: 'one',
-  tells: true,
+  reportsChanges: true,
   paths: ['file_path'],
   changes: ['file_path'],
   idempotent: true,

@@ -42,7 +42,7 @@ export async function fillAccount(account: Account) {
   return { lanes, resting: createIdleSession(free) };
 }
 
-/** Runs all lanes at the same time until so many requests have been answered. */
+/** Runs all lanes at the same time until this many requests have been answered. */
 export async function loadUntilKilled(
   server: Server,
   account: Account,

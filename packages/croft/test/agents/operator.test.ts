@@ -198,9 +198,9 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
     using data = makeDirectory();
     const env = { CROFT_DATA: data.path };
     await using session = await connectStdio(['--workspace', workspace.path, '--permission-mode', 'ask'], { era, env });
-    const approvals = (...args: string[]) => runCroft(['approvals', ...args, '--data', data.path]);
+    const approvals = (verb = 'list', ...args: string[]) => runCroft(['approvals', verb, ...args, '--data', data.path]);
     const pending = async (): Promise<string[]> => {
-      const { stdout } = await approvals('--json');
+      const { stdout } = await approvals('list', '--json');
       return JSON.parse(stdout).approvals.map(({ approvalId }: Json) => approvalId);
     };
     const write = (file_path: string) => session.call('write', { file_path, content: 'x\n' });
@@ -212,14 +212,14 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
 
     const approved = write('a.txt');
     const id = await whenAsked();
-    expect((await approvals()).stdout).toContain(`${id}  pending  write`);
+    expect((await approvals()).stdout).toContain(`${id}\tpending\twrite\t`);
     expect(existsSync(workspace.at('a.txt'))).toBe(false);
     expect(await approvals('approve', id)).toMatchObject({ exitCode: 0 });
     expect(await approved).toMatchObject({ isError: false });
     expect(readFileSync(workspace.at('a.txt'), 'utf8')).toBe('x\n');
     expect(await approvals('deny', id)).toMatchObject({
       exitCode: 5,
-      stderr: expect.stringContaining('E_APPROVAL_SETTLED'),
+      stderr: expect.stringContaining('decided'),
     });
 
     const denied = write('b.txt');
@@ -233,7 +233,7 @@ describe.each(eras)('croft approvals, for a client of %s that cannot ask', (era)
     expect(await running).toMatchObject({ isError: false });
     expect(await bash()).toMatchObject({ isError: false });
     expect(readFileSync(workspace.at('log'), 'utf8')).toBe('again\nagain\n');
-    expect((await approvals()).stdout).toBe('nothing waits for an approval\n');
+    expect(await approvals()).toMatchObject({ stdout: '', stderr: 'nothing waits for an approval\n' });
     expect(await approvals('approve', 'ap_000000000000000000000000')).toMatchObject({ exitCode: 3 });
   });
 });

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commands } from '../../src/cli/commands/index.ts';
 import { collect, croft, makeDirectory, runCroft } from '../support/harness.ts';
 import { type Account, type Platform, startPlatform } from '../support/servers/platform.ts';
 
@@ -124,7 +125,7 @@ describe('exit codes', () => {
     expect(wrong).toMatchObject({ exitCode: 4, stdout: '' });
     expect(wrong.stderr).not.toContain('croft_wrong');
     for (const exitCode of [0, 5]) expect(await run(['workspaces', 'create', 'taken'])).toMatchObject({ exitCode });
-    const closed = await runCroft(['workspaces', '--server', 'http://127.0.0.1:1', '--key-file', own.at('key')]);
+    const closed = await runCroft(['workspaces', '--server', 'http://127.0.0.1:2', '--key-file', own.at('key')]);
     expect(closed).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('cannot be reached') });
   });
 
@@ -184,6 +185,17 @@ describe('contexts', () => {
     expect(plain).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('use https') });
   });
 
+  test('never get the token of the admin of this machine', async () => {
+    await using other = await startSilentServer(401);
+    using data = makeDirectory({ 'admin-token': 'token-of-the-admin-of-this-machine\n' });
+    const env = { CROFT_DATA: data.path, CROFT_CONTEXT: 'elsewhere' };
+    await runWithContexts(['context', 'add', 'elsewhere', '--server', other.url, '--key-command', 'echo own-key']);
+    for (const args of [['accounts'], ['workspaces', '--account', 'acct_1']]) await runWithContexts(args, { env });
+    expect(other.keys()).toEqual([]);
+    await runWithContexts(['accounts', '--server', other.url], { env });
+    expect(other.keys()).toEqual(['Bearer token-of-the-admin-of-this-machine']);
+  });
+
   test('are refused when others could have written them', async () => {
     const file = join(configHome, 'croft/config.toml');
     chmodSync(file, 0o622);
@@ -216,9 +228,23 @@ test('the examples of docs/cli.md work as they are written', async () => {
   const script = blocks.join('').replaceAll('https://croft.example.com', platform.url);
   writeFileSync(own.at('croft.key'), secret);
   const env = { PATH: `${dirname(croft)}:${process.env.PATH}`, HOME: own.path, CROFT_DATA: own.at('data') };
-  const ended = spawnSync('sh', ['-euc', script], { env, encoding: 'utf8' });
+  const ended = spawnSync('sh', ['-euc', script], { env, cwd: own.path, encoding: 'utf8' });
   expect(ended).toMatchObject({ status: 0, stdout: expect.stringContaining('\twriter\tnotes\t') });
+  expect(ended.stdout).toContain('2 plan.md\n');
   expect(readFileSync(own.at('laptop.key'), 'utf8')).toMatch(/^croft_\S+\n$/);
+});
+
+test('every command is in docs/cli.md, and every example of the help names flags that exist', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/cli.md'), 'utf8');
+  for (const [name, { load }] of Object.entries(commands)) {
+    expect(page, name).toContain(`croft ${name}`);
+    const { examples, options } = await load();
+    expect(examples.length, name).toBeGreaterThan(0);
+    for (const example of examples) {
+      const flags = [...(example.split(' -- ')[0] ?? '').matchAll(/ --([a-z-]+)/g)].map(([, flag = '']) => flag);
+      expect(Object.keys(options), example).toEqual(expect.arrayContaining(flags));
+    }
+  }
 });
 
 /** A server that never answers, or refuses everybody, and keeps the keys that it was sent. */

@@ -4,9 +4,9 @@ import { locateFunction } from '../../src/core/code/edit/locate-function.ts';
 import type { Splice } from '../../src/core/code/edit/splice.ts';
 import { spliceAndCheck } from '../../src/core/code/edit/splice-and-check.ts';
 import { spliceBody } from '../../src/core/code/edit/splice-body.ts';
+import { spliceDefinition } from '../../src/core/code/edit/splice-definition.ts';
 import { spliceAfter, spliceBefore, spliceOut } from '../../src/core/code/edit/splice-neighbour.ts';
 import { spliceSignature } from '../../src/core/code/edit/splice-signature.ts';
-import { spliceSymbol } from '../../src/core/code/edit/splice-symbol.ts';
 import { pickSymbol } from '../../src/core/code/symbols/pick-symbol.ts';
 import { createSyntax } from '../../src/syntax/create-syntax.ts';
 
@@ -55,7 +55,7 @@ function toSplice(
     case 'signature':
       return { splice: spliceSignature(bytes, symbol, text), kind: 'signature' };
     case 'replace':
-      return { splice: spliceSymbol(bytes, parsed, symbol, text), kind: 'symbol' };
+      return { splice: spliceDefinition(bytes, parsed, symbol, text), kind: 'symbol' };
     case 'after':
       return { splice: spliceAfter(bytes, parsed, symbol, text), kind: 'insertion' };
     case 'before':

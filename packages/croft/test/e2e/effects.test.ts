@@ -168,9 +168,9 @@ describe('a linter that fails does not fail the edit:', () => {
       if (!heard.join('\n').includes('eslint did not check this: it took too long')) await write();
       expect(heard.join('\n')).toContain('eslint did not check this: it took too long');
     });
-    const toldBefore = heard.length;
+    const heardBefore = heard.length;
     await write();
-    expect(heard.slice(toldBefore)).toEqual(['']);
+    expect(heard.slice(heardBefore)).toEqual(['']);
   });
 
   test('a slow one for the whole project goes on, is reported once, and serves later edits', async () => {

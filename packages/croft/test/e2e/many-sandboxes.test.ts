@@ -72,7 +72,7 @@ function isRunning({ pid, startedAt }: Program): boolean {
   return now?.startedAt === startedAt && now.state !== 'Z';
 }
 
-/** As `Promise.all` of a map, with only so many under way. */
+/** As `Promise.all` of a map, with a limit on how many are under way. */
 async function mapSome<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
   const results: Out[] = [];
   const left = items.entries();

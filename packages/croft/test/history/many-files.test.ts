@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test, vi } from 'vitest';
 import { emptyTreeHash } from '../../src/core/history/ports/tree.ts';
 import { TreeClosed } from '../../src/core/history/ports/working-tree.ts';
-import { createInitFinder } from '../../src/init/find-init.ts';
+import { findInit } from '../../src/init/find-init.ts';
 import type { Follower } from '../../src/init/followed-tree.ts';
 import { createFollower } from '../../src/init/follower.ts';
 import { prepareTree } from './trees.ts';
@@ -15,7 +15,7 @@ test('10,000 files are captured, and their changes, and can be restored after al
     if (file % 100 === 0) mkdirSync(fixture.at(`d${file / 100}`));
     writeFileSync(fixture.at(`d${Math.floor(file / 100)}/f${file}`), `content of ${file}`);
   }
-  const tree = await fixture.open(createFollower(createInitFinder()));
+  const tree = await fixture.open(createFollower(findInit));
   const first = (await tree.capture({ scope: 'all' })).root;
   for (let file = 5; file < 10_000; file += 1000)
     writeFileSync(fixture.at(`d${Math.floor(file / 100)}/f${file}`), 'new');
@@ -37,7 +37,7 @@ test('the index of read files is stored completely, during later captures and at
     using index = new DatabaseSync(`${fixture.data}/index.db`, { readOnly: true });
     return index.prepare('SELECT count(*) AS count FROM files').get()?.count;
   };
-  const tree = await fixture.open(createFollower(createInitFinder()));
+  const tree = await fixture.open(createFollower(findInit));
   await vi.waitFor(isOld);
   await tree.capture({ scope: 'all' });
   await vi.waitFor(
@@ -66,7 +66,7 @@ test('closing a tree ends a scan and a capture that are under way, and keeps wha
   await scan;
   expect(written()).toBe(0);
 
-  const tree = await fixture.open(createFollower(createInitFinder()));
+  const tree = await fixture.open(createFollower(findInit));
   const begun = Promise.withResolvers<void>();
   const capture = tree.capture({ scope: 'all', onProgress: () => begun.resolve() });
   const captured = expect(capture).rejects.toThrow(TreeClosed);

@@ -6,7 +6,7 @@ import { openRoot } from '../../src/disk/paths/handles.ts';
 import * as natively from '../../src/history/overlay/mount-natively.ts';
 import { mountOverlay, mountOverlayNow, unmount, unmountIfUnused } from '../../src/history/overlay/mount-overlay.ts';
 import { isMounted } from '../../src/history/overlay/mount-points.ts';
-import { createInitFinder } from '../../src/init/find-init.ts';
+import { findInit } from '../../src/init/find-init.ts';
 import { makeDirectory } from '../support/harness.ts';
 import { text } from './forks-fixture.ts';
 import { canOverlay } from './layers-fixture.ts';
@@ -67,7 +67,7 @@ describe.runIf(canOverlay)('an overlay', () => {
     const options = `lowerdir=${at}1,upperdir=${at}0/upper,workdir=${at}0/work`;
     const run = (handles: string[]) => {
       const args = ['--mount', String(process.pid), mount.target, options, ...handles];
-      const { status, stderr } = spawnSync(createInitFinder()(), args, { encoding: 'utf8' });
+      const { status, stderr } = spawnSync(findInit(), args, { encoding: 'utf8' });
       return { status, stderr, mounted: isMounted(mount.target) };
     };
     const stale = { status: 1, stderr: 'Stale file handle\n', mounted: false };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { emptyTreeHash } from '../../src/core/history/ports/tree.ts';
-import { createInitFinder } from '../../src/init/find-init.ts';
+import { findInit } from '../../src/init/find-init.ts';
 import { createFollower } from '../../src/init/follower.ts';
 import { materialize, onDisk, prepareTree, type Spec } from './trees.ts';
 import { createWalkingFollower } from './walking-follower.ts';
@@ -43,7 +43,7 @@ const { directory } = fc.letrec<{ node: Spec; directory: Record<string, Spec> }>
 
 test.each([
   ['by looking at everything', createWalkingFollower],
-  ['by following', () => createFollower(createInitFinder())],
+  ['by following', () => createFollower(findInit)],
 ])(
   'trees have the same hash if and only if they are equal, and a diff can be applied and reverted: %s',
   async (_, follow) => {

@@ -21,11 +21,11 @@ async function open(fixture: TreeFixture, wrap = (tree: WorkingTree) => tree) {
     closeSync(handle);
   });
   const files = createDiskFiles({ handle, names: [fixture.path] });
-  const write = (path: string, text: string, after: (telling?: ChangeReporter) => Promise<void> = async () => {}) =>
-    history.recordReported({ tool: 'write', session: 's', title: path }, async (telling) => {
+  const write = (path: string, text: string, after: (reporter?: ChangeReporter) => Promise<void> = async () => {}) =>
+    history.recordReported({ tool: 'write', session: 's', title: path }, async (reporter) => {
       const { replacement } = await files.change(path, () => ({ bytes: Buffer.from(text) }));
-      if (replacement) telling?.changed(replacement);
-      await after(telling);
+      if (replacement) reporter?.changed(replacement);
+      await after(reporter);
     });
   const run = (title: string, work: () => Promise<void>) => history.record({ tool: 'bash', session: 's', title }, work);
   // The first call has everything read.
@@ -128,12 +128,12 @@ test('a command that ends between a write and its report does not get the change
   const { history, run, files } = await open(fixture);
   const gate = Promise.withResolvers<void>();
   const command = run('command', () => gate.promise);
-  await history.recordReported({ tool: 'write', session: 's', title: 'a.txt' }, async (telling) => {
+  await history.recordReported({ tool: 'write', session: 's', title: 'a.txt' }, async (reporter) => {
     const { replacement } = await files.change('a.txt', () => ({ bytes: Buffer.from('1\n') }));
     gate.resolve();
     // As long as a look of the command would take, and longer.
     for (let captures = 0; captures < 5; captures++) await history.captureSource();
-    if (replacement) telling?.changed(replacement);
+    if (replacement) reporter?.changed(replacement);
   });
   await command;
   expect(await history.checkpoints(10)).toMatchObject([{ call: { tool: 'write' }, paths: 1 }]);
@@ -160,8 +160,8 @@ test('many concurrent writes, also of one file, are undone to the first state', 
 test('changes of a formatter after a write are captured in the same step; its new files belong to no call', async () => {
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, write } = await open(fixture);
-  await write('a.txt', 'call\n', async (telling) => {
-    await telling?.captureAround(async () => {
+  await write('a.txt', 'call\n', async (reporter) => {
+    await reporter?.captureAround(async () => {
       writeFileSync(fixture.at('a.txt'), 'formatted\n');
       writeFileSync(fixture.at('cache'), '');
     });
@@ -238,9 +238,9 @@ async function openUnread(fixture: TreeFixture) {
   });
   const files = createDiskFiles({ handle, names: [fixture.path] });
   const write = (path: string, text: string) =>
-    history.recordReported({ tool: 'write', session: 's', title: path }, async (telling) => {
+    history.recordReported({ tool: 'write', session: 's', title: path }, async (reporter) => {
       const { replacement } = await files.change(path, () => ({ bytes: Buffer.from(text) }));
-      if (replacement) telling?.changed(replacement);
+      if (replacement) reporter?.changed(replacement);
     });
   return { history, write, warnings, finish: () => read.resolve() };
 }
@@ -275,15 +275,15 @@ test('a command before the first capture of a large workspace does not wait, and
   const fixture = prepareTree({ 'a.txt': 'a\n' });
   const { history, write, finish } = await openUnread(fixture);
   const reports: string[] = [];
-  const onUnkept = (reason: string) => reports.push(reason);
+  const onNotUndoable = (reason: string) => reports.push(reason);
   const work = async () => writeFileSync(fixture.at('a.txt'), 'unseen\n');
-  await history.record({ tool: 'bash', session: 's', title: 'x' }, work, onUnkept);
+  await history.record({ tool: 'bash', session: 's', title: 'x' }, work, onNotUndoable);
   expect(reports).toEqual([expect.stringContaining('not been read')]);
   await write('a.txt', '1\n');
   finish();
   await history.undo({ count: 1 }, signal);
   expect(read(fixture, 'a.txt')).toEqual(['unseen\n']);
-  await history.record({ tool: 'bash', session: 's', title: 'y' }, async () => {}, onUnkept);
+  await history.record({ tool: 'bash', session: 's', title: 'y' }, async () => {}, onNotUndoable);
   expect(reports).toHaveLength(1);
 });
 

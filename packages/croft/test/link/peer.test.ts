@@ -194,6 +194,7 @@ test('messages wait for their listener, up to a limit', async () => {
   for (let index = 0; index <= maxUnreadMessages; index++) flood.sendMessage(index);
   await expect(flood.answer).rejects.toMatchObject({ code: 'E_TOO_MANY' });
   expect(ended).toMatchObject([{ code: 'E_TOO_MANY' }]);
+  expect(AppError.from(ended[0]).hint).toContain('may have run');
 });
 
 test('a listener that throws fails its own call only', async () => {

@@ -17,7 +17,8 @@ describe.skipIf(!isWanted)('the Debian package, in a system with nothing else', 
   beforeAll(async () => {
     fs.chmodSync(directory.path, 0o755);
     run(['debootstrap', '--variant=minbase', '--include=bubblewrap,git,ripgrep,libstdc++6', 'bookworm', tree]);
-    const [made] = packForDebian(await packAll(directory.at('tarballs')), directory.path);
+    const { tarballs } = await packAll(directory.at('tarballs'));
+    const [made] = packForDebian(tarballs, directory.path);
     fs.cpSync(made ?? '', join(tree, basename(made ?? '')));
     inside(`dpkg -i /croft_${readManifest('packages/croft').version}_*.deb && useradd --create-home someone`);
   }, 600_000);

@@ -15,7 +15,7 @@ import { isRunning, offerDirectory, workspaceRequest } from './ports-fixture.ts'
 const wanted = { limits: roomyLimits, network: { mode: 'deny-all' } } as const;
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** A runner over a real WebSocket, through a cable that is cut every so many bytes until `mend` is called. */
+/** A runner over a real WebSocket, through a cable that is cut after a number of bytes, again and again, until `mend` is called. */
 async function openThroughCable(everyBytes: number, graceMs = 60_000) {
   const fixture = makeDirectory();
   onTestFinished(() => fixture[Symbol.dispose]());

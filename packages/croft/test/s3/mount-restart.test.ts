@@ -45,6 +45,19 @@ describe.skipIf(!server)('after a crash of the machine', () => {
     mount = await openMount({ data: data.path, bucketLocation: location });
   }
 
+  test('a damaged manifest is reported as such, without the path of the data directory', async () => {
+    await mount.close();
+    const path = join(data.path, 'mounts', location.namespace, 'manifest.db');
+    writeFileSync(path, 'x'.repeat(8192));
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+    const refused = await openMount({ data: data.path, bucketLocation: location }).catch((thrown) => thrown);
+    expect(refused).toMatchObject({ code: 'E_STORAGE_FAILED' });
+    expect(refused.message).toContain('files cannot be opened: manifest.db: ');
+    expect(refused.message).not.toContain(data.path);
+    rmSync(path);
+    mount = await openMount({ data: data.path, bucketLocation: location });
+  });
+
   test('files torn or lost by a power cut never replace those in the bucket', async () => {
     writeFileSync(at('torn'), Buffer.alloc(9));
     writeFileSync(at('new'), 'not committed');

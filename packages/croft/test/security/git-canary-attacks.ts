@@ -62,6 +62,10 @@ const headText = 'ref: refs/heads/main';
 /** Turns a directory with settings into a git directory, and gives watchers time to see it. */
 const complete = (at: string) => `mkdir ${at}/objects ${at}/refs; echo ${headText} > ${at}/HEAD; git -C ${at} status`;
 
+/** The package caches are a directory of the user's, whose path every program can read. */
+const leadToCaches = (work: string, name: string) =>
+  `caches=$(awk -v at="$HOME/.cache" '$5 == at { print $4 }' /proc/self/mountinfo); mkdir -p ${work}; mv ${work}/.git ${work}/.away-$$; echo "gitdir: $caches/${name}" > ${work}/.git`;
+
 /** git only asks whether the names exist and are executable. */
 const bindSockets = `perl -MSocket -e 'for (qw(objects refs)) { socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un($_)) }'`;
 
@@ -117,6 +121,10 @@ export const attacks: Readonly<Record<string, (target: Target, plant: Plant) => 
     `git init -q /tmp/out-$$; cat ${file} >> /tmp/out-$$/.git/config; mkdir -p ${work}; cp -aT /tmp/out-$$/.git ${git}`,
   'unpacked from an archive': ({ work }, { file }) =>
     `git init -q /tmp/tar-$$; cat ${file} >> /tmp/tar-$$/.git/config; mkdir -p ${work}; tar c -C /tmp/tar-$$ .git | tar x -C ${work}`,
+  'made in the package caches': ({ work }, { file }) =>
+    `${assemble('~/.cache/hand-$$', file)}; echo ${headText} > ~/.cache/hand-$$/HEAD; ${leadToCaches(work, 'hand-$$')}`,
+  'init in the package caches': ({ work }, { file }) =>
+    `git init -q --bare ~/.cache/bare-$$; git -C ~/.cache/bare-$$ config core.bare false; cat ${file} >> ~/.cache/bare-$$/config; cp evil/hooks/* ~/.cache/bare-$$/hooks/; ${leadToCaches(work, 'bare-$$')}`,
   'held open before it is a git directory': (_, { file }) =>
     `mkdir held-$$; : > held-$$/config; exec 9>> held-$$/config; ${complete('held-$$')}; cat ${file} >&9`,
   'hard link before it is a git directory': (_, { file }) =>

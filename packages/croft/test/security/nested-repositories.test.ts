@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { canary, configText, hookText, makePerson, type Person } from './git-canary-fixture.ts';
 import { openWorkspaces, type Workspaces } from './git-workspaces.ts';
 
@@ -11,7 +11,7 @@ let editing: Workspaces;
 let worktrees: Workspaces;
 beforeAll(async () => {
   person = await makePerson();
-  workspaces = await openWorkspaces(person, { count: 7, prepare: hollow });
+  workspaces = await openWorkspaces(person, { count: 9, prepare: hollow });
   worktrees = await openWorkspaces(person, {
     count: 5,
     prepare: `${hollow}; git config extensions.worktreeConfig true`,
@@ -28,6 +28,19 @@ afterAll(async () => {
 /** An empty directory that git knows as another repository. */
 const hollow =
   'git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),hollow; git commit -qm hollow; mkdir hollow';
+
+function findProcess(name: string): string {
+  const isOurs = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(name);
+    } catch {
+      return false;
+    }
+  };
+  const found = readdirSync('/proc').find((pid) => /^\d+$/.test(pid) && isOurs(pid));
+  if (found === undefined) throw new Error('the program of the sandbox has ended');
+  return found;
+}
 
 describe('by commands', () => {
   const identity = 'export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b';
@@ -69,6 +82,23 @@ describe('by commands', () => {
     expect(existsSync(`${top}/wt/commondir`)).toBe(true);
     expect(await person.work(top)).toEqual([]);
   });
+
+  test.each(['/tmp', '/dev/shm'])(
+    'settings in %s of the sandbox, to which a link in /proc leads',
+    async (directory) => {
+      const { top, bash } = workspaces.take();
+      const name = `canary-${process.pid}-${directory.length}`;
+      await bash(`git init -q --bare ${directory}/g; git -C ${directory}/g config core.bare false
+      cat evil/all >> ${directory}/g/config; cp evil/hooks/* ${directory}/g/hooks/`);
+      const running = bash(`exec -a ${name} sleep 8`);
+      // An agent would guess the number: it can make a thousand such links, and start a thousand programs.
+      const pid = await vi.waitFor(() => findProcess(name), { timeout: 10_000 });
+      await bash(`ln -s /proc/${pid}/root${directory}/g hollow/.git`);
+      expect(existsSync(`/proc/${pid}/root${directory}/g/HEAD`)).toBe(true);
+      expect(await person.work(top)).toEqual([]);
+      await running;
+    },
+  );
 
   const planting =
     'git init -q hollow; cat evil/all >> hollow/.git/config; cp -r evil/hooks hollow/.git/; cat evil/all >> .git/config';

@@ -56,7 +56,7 @@ export async function runWriter(options: WriterOptions): Promise<void> {
   }
 }
 
-/** Counts calls, and calls `then` after so many. */
+/** Counts calls, and calls `then` after that many. */
 function createCalls(many: number, then: () => NodeJS.Timeout) {
   let [left, timer]: [number, NodeJS.Timeout | undefined] = [many, undefined];
   return {

@@ -26,28 +26,28 @@ afterAll(async () => {
 const as = (url = platform.url) => ['--server', url, '--key-file', own.at('key')];
 
 test('piped input is typed, output is printed, and the command ends as the shell does', async () => {
-  const run = await runCroft(['terminal', 'project', ...as()], { input: 'echo hi-$((40 + 2)); pwd; exit 3\n' });
+  const run = await runCroft(['sh', 'project', ...as()], { input: 'echo hi-$((40 + 2)); pwd; exit 3\n' });
   expect(run.stdout).toContain('hi-42\r\n/workspaces/project\r\n');
   expect(run).toMatchObject({ exitCode: 3, stderr: '' });
 });
 
 test('the end of the input ends the shell', async () => {
-  const run = await runCroft(['terminal', 'project', ...as()], { input: 'echo hi-$((40 + 2))\n' });
+  const run = await runCroft(['sh', 'project', ...as()], { input: 'echo hi-$((40 + 2))\n' });
   expect(run.stdout).toContain('hi-42\r\n');
   expect(run.exitCode).toBe(0);
 });
 
 test('an unknown name is refused with the known ones, and a missing argument with its flag', async () => {
-  const unknown = await runCroft(['terminal', 'nothing', ...as()]);
+  const unknown = await runCroft(['sh', 'nothing', ...as()]);
   expect(unknown.stderr).toContain('there is no workspace nothing; there are: project');
   expect(unknown.exitCode).toBe(3);
-  const sandbox = await runCroft(['terminal', 'project', '--sandbox', 'nothing', ...as()]);
+  const sandbox = await runCroft(['sh', 'project', '--sandbox', 'nothing', ...as()]);
   expect(sandbox.stderr).toContain('there is no sandbox nothing; there are: here');
-  expect((await runCroft(['terminal', ...as()])).stderr).toContain('usage: croft terminal');
-  expect((await runCroft(['terminal', 'project', '--server', platform.url])).stderr).toContain('--key-file FILE');
+  expect((await runCroft(['sh', ...as()])).stderr).toContain('usage: croft sh');
+  expect((await runCroft(['sh', 'project', '--server', platform.url])).stderr).toContain('--key-file FILE');
   const cable = await startFaultyCable(platform.url);
   await cable.refuse();
-  const nobody = await runCroft(['terminal', 'project', ...as(cable.url)]);
+  const nobody = await runCroft(['sh', 'project', ...as(cable.url)]);
   expect(nobody).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('ECONNREFUSED') });
 });
 
@@ -57,7 +57,7 @@ test('a terminal on a runner works as here, and resumes after the connection of 
   await account.newSandbox({ provider: 'remote', runner: 'far' }, 'there');
   await account.newWorkspace({}, 'away');
   await using cable = await startFaultyCable(platform.url);
-  const args = ['terminal', 'away', '--sandbox', 'there', ...as(cable.url)];
+  const args = ['sh', 'away', '--sandbox', 'there', ...as(cable.url)];
   const child = spawn(croft, args, {
     cwd: tmpdir(),
     stdio: ['pipe', 'pipe', 'pipe'],

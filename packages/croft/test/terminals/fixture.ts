@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { TerminalTold } from '@croft/protocol';
+import { TerminalServerMessage } from '@croft/protocol';
 import { vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Account, mustBe } from '../support/servers/platform.ts';
@@ -18,7 +18,7 @@ export type Screen = ReturnType<typeof connectTerminal>;
 /** Connects a terminal client, like a page in a browser. */
 export function connectTerminal(url: string, path: string) {
   const socket = new WebSocket(new URL(path, url.replace(/^http/, 'ws')), 'croft.terminal.1');
-  const [reported, pieces]: [TerminalTold[], Buffer[]] = [[], []];
+  const [reported, pieces]: [TerminalServerMessage[], Buffer[]] = [[], []];
   const decoder = new StringDecoder();
   let [text, length] = ['', 0];
   let status: number | undefined;
@@ -28,7 +28,7 @@ export function connectTerminal(url: string, path: string) {
     socket.terminate();
   });
   socket.on('message', (data: Buffer, isBinary) => {
-    if (!isBinary) return void reported.push(TerminalTold.parse(JSON.parse(data.toString())));
+    if (!isBinary) return void reported.push(TerminalServerMessage.parse(JSON.parse(data.toString())));
     pieces.push(data);
     length += data.length;
     text += decoder.write(data);
@@ -47,7 +47,7 @@ export function connectTerminal(url: string, path: string) {
       vi.waitFor(() => {
         if (!pattern.test(text)) throw new Error(`not yet ${pattern}: ${text.slice(-300)}`);
       }),
-    untilMessage: (type: TerminalTold['type']) =>
+    untilMessage: (type: TerminalServerMessage['type']) =>
       vi.waitFor(() => {
         const found = reported.find((message) => message.type === type);
         if (!found) throw new Error(`not told ${type}, but ${JSON.stringify(reported)}`);

@@ -1,4 +1,4 @@
-import { constants, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { constants, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -18,6 +18,8 @@ export interface AttemptReport extends Partial<Attempted> {
   readonly groups: { readonly version: number } | { readonly reason: string };
   /** Its own control group, after asking for one. */
   readonly own: string;
+  /** `cpu.weight` of that group. */
+  readonly weight?: string | undefined;
 }
 
 interface Ended {
@@ -47,15 +49,21 @@ const groups = findGroups();
 const again = findGroups();
 const found = 'reason' in again ? { reason: again.reason } : { version: again.version };
 const own = readFileSync('/proc/self/cgroup', 'utf8').trim();
-const report: AttemptReport = { as, groups: found, own, ...(what === 'all' ? await attemptAll() : {}) };
+const weight = readWeight(own.replace('0::', '/sys/fs/cgroup'));
+const report: AttemptReport = { as, groups: found, own, weight, ...(what === 'all' ? await attemptAll() : {}) };
 console.log(JSON.stringify(report));
+
+function readWeight(group: string): string | undefined {
+  const file = join(group, 'cpu.weight');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
 
 async function attemptAll(): Promise<Attempted> {
   // Imported here, because loading takes seconds in the virtual machine.
-  const { createInitFinder } = await import('../../src/init/find-init.ts');
+  const { findInit } = await import('../../src/init/find-init.ts');
   const { toBwrapArguments } = await import('../../src/providers/bubblewrap/bwrap-arguments.ts');
   const { createBubblewrap } = await import('../../src/providers/bubblewrap/provider.ts');
-  const parts = { findInit: createInitFinder(), toArguments: toBwrapArguments, groups };
+  const parts = { findInit, toArguments: toBwrapArguments, groups };
   const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() }, parts);
   const directory = openSync(mkdtempSync(join(tmpdir(), 'croft-vm-')), constants.O_RDONLY | constants.O_DIRECTORY);
   const spec = {

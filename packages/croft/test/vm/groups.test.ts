@@ -54,6 +54,10 @@ describe.skipIf(!isPossible)('control groups version 2, in a virtual machine', (
     expect(reports.get(as), output).toMatchObject({ groups: { version: 2 }, own });
   });
 
+  test.each(['delegated', 'beside'])('of %s: the server has ten times the weight of its sandboxes', (as) => {
+    expect(reports.get(as), output).toMatchObject({ weight: '1000' });
+  });
+
   test('of a user without delegation: the reason is reported', () => {
     expect(reports.get('plain'), output).toMatchObject({ groups: { reason: expect.stringContaining('EACCES') } });
   });

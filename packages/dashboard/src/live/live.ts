@@ -117,7 +117,7 @@ function findChanged(action: string, text: string): string[] {
   return [`/v1/workspaces/${encodeURIComponent(String(workspaceId ?? workspace))}/`];
 }
 
-/** So many events cost a few milliseconds. Those of a burst are handled in the frames that follow. */
+/** At most this many events are handled in one frame, in a few milliseconds. The others of a burst wait for the next. */
 const mostAtOnce = 400;
 /** A list that changes faster than this cannot be read. */
 const slowestMs = 100;

@@ -4,6 +4,7 @@ import type { ToolCaller } from './call-tools.ts';
 import { type BackgroundCommand, checked, createCommand } from './command.ts';
 import { type CommandResult, Violation } from './command-result.ts';
 import { type CommandLine, type ExecOptions, toText } from './exec.ts';
+import { quoteWord } from './quote-word.ts';
 
 export type BackgroundOptions = Omit<ExecOptions, 'timeout'>;
 
@@ -30,7 +31,7 @@ export function startInBackground(
   options: BackgroundOptions = {},
 ): BackgroundCommand {
   const { cwd, secrets, signal } = options;
-  const command = typeof line === 'string' ? line : line.map(quote).join(' ');
+  const command = typeof line === 'string' ? line : line.map(quoteWord).join(' ');
   const input = { command, run_in_background: true, ...(cwd !== undefined && { cwd }), ...(secrets && { secrets }) };
   const id = caller.call('bash', input, Started, { signal }).then(({ shell_id }) => shell_id);
   return follow(caller, id, { ...options, line });
@@ -96,9 +97,4 @@ function createOutputReader(caller: ToolCaller, shell_id: string, signal: AbortS
       ...{ exitCode, signal: by, timedOut: false, stdout, stderr: '', truncated: missed > 0, violations },
     }),
   };
-}
-
-/** For bash, which reads it as this one word. */
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

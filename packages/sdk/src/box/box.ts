@@ -1,11 +1,19 @@
-import type { AgentFence, CallsUndone, ForkMerged, Snapshot, SnapshotDiff, SnapshotRestored } from '@croft/protocol';
+import type {
+  AgentFence,
+  CallOutlook,
+  CallsUndone,
+  ForkMerged,
+  Snapshot,
+  SnapshotDiff,
+  SnapshotRestored,
+} from '@croft/protocol';
 import type { z } from 'zod';
 import type { AgentClient } from '../client/agent.ts';
 import type { Client } from '../client/create-client.ts';
 import type { UndoOptions } from '../client/snapshots.ts';
 import type { BackgroundOptions } from './background.ts';
 import type { BoxFiles } from './box-files.ts';
-import type { CallOptions } from './call-tools.ts';
+import type { CallOptions, ToolInput } from './call-tools.ts';
 import type { BackgroundCommand, Command } from './command.ts';
 import type { CommandLine, ExecOptions } from './exec.ts';
 import type { Terminal, TerminalOptions } from './terminal.ts';
@@ -19,7 +27,6 @@ export interface SnapshotOptions {
 }
 
 export type FileChanges = z.output<typeof SnapshotDiff>['changes'];
-export type ToolInput = Readonly<Record<string, unknown>>;
 export type ToolAnswer = Readonly<Record<string, unknown>>;
 
 /** A workspace, the sandbox that its commands run in, and a session with them. */
@@ -47,8 +54,12 @@ export interface Box extends AsyncDisposable {
   tests(options?: TestOptions): Promise<TestReport>;
   /** Calls any tool of the agent. */
   call(tool: string, input?: ToolInput, options?: CallOptions): Promise<ToolAnswer>;
+  /** What a call would do now. Runs nothing; makes the approval if a person has to agree. */
+  ask(tool: string, input?: ToolInput): Promise<CallOutlook>;
   /** What the agent may do. */
   fence(): Promise<AgentFence>;
+  /** The directory of the workspace, as commands in the sandbox see it. */
+  root(): Promise<string>;
 
   /** Remembers all files under a name. Replaces a snapshot of the same name. */
   snapshot(name: string, options?: SnapshotOptions): Promise<Snapshot>;

@@ -1,6 +1,6 @@
 import type { Approval } from '@croft/protocol';
 import type { z } from 'zod';
-import type { ToolCallOptions } from '../client/agent.ts';
+import type { ToolCall, ToolCallOptions } from '../client/agent.ts';
 import type { Client } from '../client/create-client.ts';
 import { pause } from '../connection/resilient-fetch.ts';
 import { CroftError } from '../errors/croft-error.ts';
@@ -23,6 +23,7 @@ export interface CallOptions {
   readonly onOutput?: ToolCallOptions['onOutput'];
 }
 
+export type ToolInput = Readonly<Record<string, unknown>>;
 export type ToolCaller = ReturnType<typeof createToolCaller>;
 
 const firstLookMs = 100;
@@ -31,6 +32,16 @@ const longestLookMs = 2000;
 /** Calls tools of the agent in one workspace and session. */
 export function createToolCaller({ client, agentId, session, workspace, approvals }: ToolCallerOptions) {
   const agent = client.agent(agentId, { session });
+  /** Tools of the session, which are in no workspace. They say so before they run. */
+  const withoutWorkspace = new Set<string>();
+  const callIn = async (tool: string, input: ToolInput, options: ToolCallOptions): Promise<ToolCall> => {
+    if (withoutWorkspace.has(tool)) return agent.call(tool, input, options);
+    return agent.call(tool, { workspace, ...input }, options).catch((thrown) => {
+      if (!hasNoWorkspace(thrown) || 'workspace' in input) throw thrown;
+      withoutWorkspace.add(tool);
+      return agent.call(tool, input, options);
+    });
+  };
 
   return {
     workspace,
@@ -38,14 +49,13 @@ export function createToolCaller({ client, agentId, session, workspace, approval
     /** Calls a tool, and parses its structured answer. */
     async call<Schema extends z.ZodType>(
       tool: string,
-      input: Readonly<Record<string, unknown>>,
+      input: ToolInput,
       answer: Schema,
       { signal, onOutput }: CallOptions = {},
     ): Promise<z.output<Schema>> {
-      const whole = { workspace, ...input };
       let approvalId: string | undefined;
       for (;;) {
-        const { result, approval } = await agent.call(tool, whole, { approvalId, signal, onOutput });
+        const { result, approval } = await callIn(tool, input, { approvalId, signal, onOutput });
         if (result) return answer.parse(result);
         if (approvals === 'throw') throw mustBeApproved(approval);
         approvalId = approval.approvalId;
@@ -53,6 +63,12 @@ export function createToolCaller({ client, agentId, session, workspace, approval
       }
     },
   };
+}
+
+function hasNoWorkspace(thrown: unknown): boolean {
+  if (!CroftError.is(thrown) || thrown.code !== 'E_INVALID_INPUT') return false;
+  const { arguments: names } = thrown.details;
+  return Array.isArray(names) && names.length === 1 && names[0] === 'workspace';
 }
 
 function mustBeApproved(approval: Approval): CroftError {

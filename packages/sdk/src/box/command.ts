@@ -22,7 +22,7 @@ export interface CommandRun {
   kill(): Promise<void>;
 }
 
-/** More of the output than this is not kept for a loop that begins late or reads slowly. */
+/** More output than this is not kept for a loop that begins late or reads slowly. */
 const maxWaitingChars = 16 * 1024 * 1024;
 
 export function createCommand({ run, kill }: CommandRun): Command {
@@ -39,18 +39,27 @@ export function createCommand({ run, kill }: CommandRun): Command {
   });
 }
 
+/** Keeps output for loops that begin late. Forgets what every loop has read, once there is too much of it. */
 function createOutputLog() {
   const chunks: OutputChunk[] = [];
-  let [chars, isOver] = [0, false];
+  const readers = new Set<{ next: number }>();
+  let [forgotten, chars, isOver] = [0, 0, false];
   let bell = Promise.withResolvers<void>();
   const ring = () => {
     bell.resolve();
     bell = Promise.withResolvers();
   };
+  const forgetRead = () => {
+    if (readers.size === 0) return;
+    const read = Math.min(...[...readers].map(({ next }) => next));
+    for (; chars > maxWaitingChars && forgotten < read; forgotten++) chars -= chunks.shift()?.text.length ?? 0;
+  };
   return {
     add(chunk: OutputChunk): void {
       chars += chunk.text.length;
-      if (chars <= maxWaitingChars) chunks.push(chunk);
+      chunks.push(chunk);
+      forgetRead();
+      if (chars > maxWaitingChars) chars -= chunks.pop()?.text.length ?? 0;
       ring();
     },
     end(): void {
@@ -58,11 +67,17 @@ function createOutputLog() {
       ring();
     },
     async *read(): AsyncGenerator<OutputChunk> {
-      for (let next = 0; ; ) {
-        const rung = bell.promise;
-        while (next < chunks.length) yield chunks[next++] as OutputChunk;
-        if (isOver) return;
-        await rung;
+      const reader = { next: forgotten };
+      readers.add(reader);
+      try {
+        for (;;) {
+          const rung = bell.promise;
+          while (reader.next - forgotten < chunks.length) yield chunks[reader.next++ - forgotten] as OutputChunk;
+          if (isOver) return;
+          await rung;
+        }
+      } finally {
+        readers.delete(reader);
       }
     },
   };

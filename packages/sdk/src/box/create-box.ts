@@ -4,7 +4,7 @@ import { CroftError } from '../errors/croft-error.ts';
 import { attach, startInBackground } from './background.ts';
 import type { Box } from './box.ts';
 import { createBoxFiles } from './box-files.ts';
-import { type ApprovalPolicy, createToolCaller } from './call-tools.ts';
+import { type ApprovalPolicy, createToolCaller, type ToolCaller } from './call-tools.ts';
 import { exec } from './exec.ts';
 import type { BoxAgent } from './find-records.ts';
 import { openTerminal } from './terminal.ts';
@@ -26,6 +26,7 @@ export interface BoxOptions {
 }
 
 const Anything = z.record(z.string(), z.unknown());
+const Workspaces = z.object({ workspaces: z.array(z.object({ name: z.string(), root: z.string() })) });
 
 export function createBox(options: BoxOptions): Box {
   const { client, name, workspaceId, session } = options;
@@ -39,7 +40,9 @@ export function createBox(options: BoxOptions): Box {
     ...toCommands(caller),
     tests: (given) => runTests(caller, given),
     call: (tool, input = {}, given) => caller.call(tool, input, Anything, given),
+    ask: (tool, input = {}) => caller.agent.ask(tool, { workspace: caller.workspace, ...input }),
     fence: () => caller.agent.fence(),
+    root: () => findRoot(caller),
     ...toHistory(options),
     async terminal(given) {
       const { sandboxId } = options.agent;
@@ -51,9 +54,16 @@ export function createBox(options: BoxOptions): Box {
   };
 }
 
+async function findRoot(caller: ToolCaller): Promise<string> {
+  const { workspaces } = await caller.call('workspaces', {}, Workspaces);
+  const found = workspaces.find(({ name }) => name === caller.workspace);
+  if (!found) throw new CroftError('E_UNKNOWN_WORKSPACE', `the agent has no workspace ${caller.workspace} any more`);
+  return found.root;
+}
+
 type Commands = Pick<Box, 'exec' | 'attach' | 'transaction'>;
 
-function toCommands(caller: ReturnType<typeof createToolCaller>): Commands {
+function toCommands(caller: ToolCaller): Commands {
   const run: (...given: Parameters<Box['exec']>) => ReturnType<Box['exec']> = (line, given) =>
     given && 'background' in given ? startInBackground(caller, line, given) : exec(caller, line, given);
   return {

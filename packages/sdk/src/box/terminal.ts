@@ -1,4 +1,4 @@
-import { TerminalTold, terminalSubprotocol } from '@croft/protocol';
+import { TerminalServerMessage, terminalSubprotocol } from '@croft/protocol';
 import type { Client } from '../client/create-client.ts';
 import { CroftError } from '../errors/croft-error.ts';
 
@@ -63,7 +63,7 @@ function follow(socket: WebSocket): Terminal {
   exit.promise.catch(() => {});
   socket.addEventListener('message', ({ data }: MessageEvent<string | ArrayBuffer>) => {
     if (typeof data !== 'string') printed.push(new Uint8Array(data));
-    else hear(TerminalTold.parse(JSON.parse(data)), exit);
+    else hear(TerminalServerMessage.parse(JSON.parse(data)), exit);
     ring();
   });
   socket.addEventListener('close', () => {
@@ -99,7 +99,7 @@ function follow(socket: WebSocket): Terminal {
   };
 }
 
-function hear(told: TerminalTold, exit: PromiseWithResolvers<TerminalExit>): void {
-  if (told.type === 'exit') exit.resolve({ code: told.code, signal: told.signal });
-  if (told.type === 'error') exit.reject(new CroftError('E_INTERNAL', told.message, { details: { code: told.code } }));
+function hear(said: TerminalServerMessage, exit: PromiseWithResolvers<TerminalExit>): void {
+  if (said.type === 'exit') exit.resolve({ code: said.code, signal: said.signal });
+  if (said.type === 'error') exit.reject(new CroftError('E_INTERNAL', said.message, { details: { code: said.code } }));
 }

@@ -40,7 +40,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Sent {
   /** Sent unchanged. */
-  readonly body?: BodyInit | undefined;
+  readonly body?: RequestInit['body'];
   readonly query?: Ask<z.ZodType, z.ZodType>['query'];
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;

@@ -8,6 +8,7 @@ import {
   needsApproval,
   requestApproval,
 } from './fake-approvals.ts';
+import { describeFence } from './fake-fence.ts';
 import { type FakeRequest, type FakeRoute, route } from './fake-routes.ts';
 import { type FakeWorkspace, mustFind, recordChange } from './fake-state.ts';
 import { fakeTools } from './fake-tools.ts';
@@ -25,6 +26,7 @@ export const agentRoutes: readonly FakeRoute[] = [
     if (!needsApproval(asked)) return { ...common, outcome: 'runs', reason: 'nobody is asked' };
     return { ...common, outcome: 'asks', reason: 'a person decides', approval: requestApproval(request.state, asked) };
   }),
+  route(`GET ${agent}/fence`, ({ state, params }) => describeFence(state, params.agentId ?? '')),
   route(`GET ${agent}/prompt`, () => ({ prompt: '' })),
   route(`DELETE ${agent}/sessions/:session`, ({ state, params }) => {
     for (const shell of state.shells.values())
@@ -64,7 +66,7 @@ async function call(request: FakeRequest): Promise<unknown> {
   const label = { tool: tool.name, title: '', session };
   state.calls.push({ tool: tool.name, input: Object(input), session });
   try {
-    const run = { state, commands, workspace, session, signal };
+    const run = { state, commands, workspace, name: asked.workspace, session, signal };
     return await recordChange(state, workspace, label, async () => tool.run(run, input));
   } finally {
     state.log('call.ended', tool.name, { session });

@@ -37,7 +37,9 @@ async function answer(request: Request, state: FakeState, commands: FakeCommands
     };
     return handle(asked);
   }
-  throw new AppError('E_NOT_FOUND', `the fake has nothing at ${request.method} ${url.pathname}`);
+  throw new AppError('E_NOT_FOUND', `the fake server does not implement ${request.method} ${url.pathname}`, {
+    hint: 'Use a real server for this test.',
+  });
 }
 
 function decodeAll(groups: Readonly<Record<string, string | undefined>>): Record<string, string> {

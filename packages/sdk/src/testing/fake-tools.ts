@@ -106,6 +106,9 @@ export const fakeTools: readonly FakeTool[] = [
       return { path, entries: entriesOf(pathsAt(tree, path), path), truncated: false };
     },
   ),
+  tool('workspaces', 'read', 'List the workspaces.', z.object({}), ({ name }) => ({
+    workspaces: [{ name, root: `/workspaces/${name}`, access: 'read-write' }],
+  })),
   tool(
     'run_command',
     'execute',

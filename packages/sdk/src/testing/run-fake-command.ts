@@ -4,6 +4,8 @@ import { applyChanges, type FakeShell, type FakeState, type FakeWorkspace, mustF
 import { compareTrees, type MutableTree, renderDiff, reportChanges } from './tree.ts';
 
 export interface FakeRun {
+  /** As the agent names the workspace. */
+  readonly name: string;
   readonly state: FakeState;
   readonly commands: FakeCommands;
   readonly workspace: FakeWorkspace;

@@ -219,6 +219,16 @@ export function testBoxes(open: () => Promise<Subject>): void {
     expect(thrown.details.approval.preview).toContain('echo never');
   });
 
+  test('a box says where its workspace is, what its agent may do, and what a call would do', async () => {
+    await using box = await openNew({ sandbox: { permissionMode: 'edit' } });
+    expect(await box.root()).toBe('/workspaces/work');
+    const [fence] = (await box.fence()).workspaces;
+    expect([fence?.read.verdict, fence?.write.verdict, fence?.run.verdict]).toEqual(['runs', 'runs', 'asks']);
+    expect(await box.ask('write', { file_path: 'a.txt', content: 'new' })).toMatchObject({ outcome: 'runs' });
+    const asked = await box.ask('bash', { command: 'id' });
+    expect(asked).toMatchObject({ outcome: 'asks', approval: { tool: 'bash', state: 'pending' } });
+  });
+
   test('events say what happens in the account', async () => {
     subject.teach('echo seen', { stdout: 'seen\n' });
     await using box = await openNew();

@@ -16,24 +16,27 @@
 #ifndef ALONE
 #define ALONE 200
 #endif
+/* Directories offered to helpers at once, each open. With fewer, a thread would sleep between two of them, and waking it
+   takes longer than searching most directories. */
+#define MOST_OFFERS 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-/* The directory that is handed over. Only a thread that searches offers one, so when none does and there is no offer,
+/* The directories that are handed over. Only a thread that searches offers one, so when none does and there is no offer,
    all is done. */
 static struct {
   int directory, depth;
   size_t length;
   char path[PATH_MAX];
-} offered;
+} offers[MOST_OFFERS];
 
 static searcher *search;
-static atomic_int idle; /* threads that wait, while there is no offer */
-static int is_offered, searching, failure;
+static atomic_int offer_count;
+static int idle, searching, failure;
 static atomic_long searched;
 static pthread_t helpers[MOST_HELPERS];
-static int helper_count;
+static atomic_int helper_count;
 
 static void note_failure(void) {
   const int error = errno;
@@ -46,13 +49,13 @@ static void note_failure(void) {
 static int take_offer(int *directory, char *path, size_t *length, int *depth) {
   pthread_mutex_lock(&lock);
   idle++;
-  while (!is_offered && searching > 0) pthread_cond_wait(&changed, &lock);
+  while (offer_count == 0 && searching > 0) pthread_cond_wait(&changed, &lock);
   idle--;
-  const int is_taken = is_offered;
+  const int is_taken = offer_count > 0;
   if (is_taken) {
-    *directory = offered.directory, *depth = offered.depth, *length = offered.length;
-    memcpy(path, offered.path, offered.length + 1);
-    is_offered = 0;
+    const int last = --offer_count;
+    *directory = offers[last].directory, *depth = offers[last].depth, *length = offers[last].length;
+    memcpy(path, offers[last].path, offers[last].length + 1);
     searching++;
   }
   pthread_mutex_unlock(&lock);
@@ -93,18 +96,18 @@ static void start_helpers(void) {
 
 int offer_directory(int directory, const char *path, size_t length, int depth) {
   if (++searched == ALONE) start_helpers();
-  if (idle == 0) return 0;
+  if (helper_count == 0 || offer_count == MOST_OFFERS) return 0;
   pthread_mutex_lock(&lock);
-  const int is_wanted = !is_offered && idle > 0;
-  if (is_wanted) {
-    offered.directory = directory, offered.depth = depth, offered.length = length;
-    memcpy(offered.path, path, length);
-    offered.path[length] = 0;
-    is_offered = 1;
-    pthread_cond_signal(&changed);
+  const int next = offer_count;
+  if (next < MOST_OFFERS) {
+    offers[next].directory = directory, offers[next].depth = depth, offers[next].length = length;
+    memcpy(offers[next].path, path, length);
+    offers[next].path[length] = 0;
+    offer_count++;
+    if (idle > 0) pthread_cond_signal(&changed);
   }
   pthread_mutex_unlock(&lock);
-  return is_wanted;
+  return next < MOST_OFFERS;
 }
 
 int search_shared(searcher *by, int root) {

@@ -8,8 +8,8 @@
    errno. */
 typedef int searcher(int directory, char *path, size_t length, int depth);
 
-/* Gives the directory to a thread that has nothing to do. Returns whether there is one; otherwise the caller searches
-   the directory itself. Called while `search_shared` runs, often. */
+/* Leaves the directory to whichever thread is done first. Returns 0 if enough of them wait already: then the caller
+   searches the directory itself. Called while `search_shared` runs, often. */
 int offer_directory(int directory, const char *path, size_t length, int depth);
 
 /* Searches the tree and returns when all threads have ended. Returns 0, or -1 with the errno of the first failure. */

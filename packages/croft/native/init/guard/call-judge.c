@@ -107,6 +107,11 @@ static void hand_over(uint64_t id, const struct opened *opened) {
   answer_with(id, handle < 0 ? 0 : handle, error == EINVAL ? EPERM : error, 0);
 }
 
+static void end_sandbox(void) {
+  tell_held("reopened", "", "");
+  leave(0);
+}
+
 static int is_waiting(uint64_t id) { return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
 
 /* Tries the opens again that wait for the other end of a FIFO. */
@@ -141,6 +146,7 @@ static void judge_one(void) {
   judged_thread = (pid_t)asked.call.pid;
   error = judged_do(&asked.call, &opened);
   judged_thread = 0;
+  if (repositories_settle() != 0) end_sandbox();
   if (error == WAITS) error = waiting_add(asked.call.id, &opened);
   if (error == WAITS) return;
   if (opened.handle >= 0 && error == 0) hand_over(asked.call.id, &opened);
@@ -152,9 +158,7 @@ static void judge_one(void) {
 
 /* While no program runs in the sandbox (`is_active` is 0), only somebody outside can have changed anything. */
 static void check(void) {
-  if (check_guarded_files() == 0 && repositories_check(is_active) == 0) return;
-  tell_held("reopened", "", "");
-  leave(0);
+  if (check_guarded_files() != 0 || repositories_check(is_active) != 0) end_sandbox();
 }
 
 static char notice_bytes[16 * 1024] __attribute__((aligned(__alignof__(struct inotify_event))));

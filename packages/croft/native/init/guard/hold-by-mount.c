@@ -86,16 +86,40 @@ void path_of(int handle, char *path, size_t size) {
   path[length < 0 ? 0 : length] = 0;
 }
 
+int is_path_below(const char *path, const char *top) {
+  const size_t length = strlen(top);
+  return strncmp(path, top, length) == 0 && (path[length] == '/' || path[length] == 0);
+}
+
+/* The part of the path below `top`, or NULL. */
+static const char *rest_below(const char *path, const char *top) {
+  const size_t length = strlen(top);
+  return !is_path_below(path, top) ? NULL : path[length] == '/' ? path + length + 1 : "";
+}
+
+static int count_names(const char *rest) {
+  int count = *rest != 0;
+  for (; *rest != 0; rest++) count += *rest == '/';
+  return count;
+}
+
 int depth_of(int directory, char *below, size_t size) {
   char path[PATH_MAX];
-  const size_t root = strlen(judged_workspace);
   path_of(directory, path, sizeof path);
-  if (strncmp(path, judged_workspace, root) != 0 || (path[root] != '/' && path[root] != 0)) return -1;
-  const char *rest = path[root] == '/' ? path + root + 1 : "";
-  if (snprintf(below, size, "%s", rest) >= (int)size) return -1;
-  int depth = *rest != 0;
-  for (; *rest != 0; rest++) depth += *rest == '/';
-  return depth;
+  const char *rest = rest_below(path, judged_workspace);
+  return rest == NULL || snprintf(below, size, "%s", rest) >= (int)size ? -1 : count_names(rest);
+}
+
+int git_depth_of(int directory, char *below, size_t size) {
+  const int depth = depth_of(directory, below, size);
+  if (depth >= 0) return depth;
+  char path[PATH_MAX];
+  path_of(directory, path, sizeof path);
+  for (const char *const *one = judged_writable; *one != NULL; one++) {
+    const char *rest = rest_below(path, *one);
+    if (rest != NULL) return snprintf(below, size, "%s", path) >= (int)size ? -1 : count_names(rest);
+  }
+  return -1;
 }
 
 void tell_held(const char *rule, const char *path, const char *detail) {

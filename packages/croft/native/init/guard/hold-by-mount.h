@@ -33,6 +33,14 @@ void path_of(int handle, char *path, size_t size);
    its path from the workspace. */
 int depth_of(int directory, char *below, size_t size);
 
+/* The same for git directories, which are judged wherever programs may write: a `.git` file in the workspace can lead the
+   user's git to one in the package caches, and a link through `/proc/PID/root` to one in /tmp. Outside the workspace
+   `below` gets the whole path. */
+int git_depth_of(int directory, char *below, size_t size);
+
+/* Whether the path is `top` or below it. */
+int is_path_below(const char *path, const char *top);
+
 /* Reports to the server that something in the workspace was held back or refused. The same text is reported once per
    command. */
 void tell_held(const char *rule, const char *path, const char *detail);

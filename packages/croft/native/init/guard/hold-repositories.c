@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "init/control-files/control-names.h"
@@ -179,7 +180,7 @@ int repository_hold(int directory, int is_own) {
 
 static int refuse(int directory, const char *detail) {
   char below[PATH_MAX];
-  if (depth_of(directory, below, sizeof below) < 0) strcpy(below, "?");
+  if (git_depth_of(directory, below, sizeof below) < 0) strcpy(below, "?");
   tell_held("repository", below, detail);
   return errno = EACCES, -1;
 }
@@ -191,7 +192,7 @@ static int renew_config(int directory) {
   if (!is_there(directory, "config")) return make_file(directory, "config", "", 0);
   char *text = read_small(directory, "config", &length);
   if (text == NULL) return refuse(directory, "config is no plain file");
-  const int is_safe = is_safe_change("", 0, text, length, depth_of(directory, below, sizeof below), key);
+  const int is_safe = is_safe_change("", 0, text, length, git_depth_of(directory, below, sizeof below), key);
   if (is_safe) unlinkat(directory, TEMPORARY, 0);
   int result = is_safe ? make_file(directory, TEMPORARY, text, length) : refuse(directory, key);
   if (result == 0) result = renameat(directory, TEMPORARY, directory, "config");
@@ -207,15 +208,70 @@ static int adopt_still(int directory) {
   return remember(directory, 0);
 }
 
+/* The directories that the call in progress makes git directories: a call has at most two paths. */
+static int unsettled[2] = {-1, -1};
+
+static void settle_later(int directory) {
+  for (int i = 0; i < 2; i++) {
+    if (unsettled[i] >= 0) continue;
+    unsettled[i] = openat(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return;
+  }
+}
+
 int repository_adopt(int directory) {
   char below[PATH_MAX];
-  if (find(directory) != NULL || depth_of(directory, below, sizeof below) < 0) return 0;
+  if (find(directory) != NULL || git_depth_of(directory, below, sizeof below) < 0) return 0;
   if (stop_programs() != 0) return errno = EACCES, -1;
+  const int is_new = !is_git_like(directory);
   int result = adopt_still(directory);
   int error = errno;
   continue_programs();
+  if (result == 0 && is_new) settle_later(directory);
   if (result != 0 && error != EACCES) tell_held("repository", below, strerror(error));
   return errno = result == 0 ? 0 : EACCES, result;
+}
+
+static int renew_without_settings(int directory) {
+  refuse(directory, "written from another sandbox");
+  unlinkat(directory, TEMPORARY, 0);
+  return make_file(directory, TEMPORARY, "", 0) != 0 ? -1 : renameat(directory, TEMPORARY, directory, "config");
+}
+
+static int renew_without_hooks(int directory) {
+  char name[64];
+  refuse(directory, "hooks from another sandbox");
+  snprintf(name, sizeof name, "hooks.held-by-croft-%lld", (long long)time(NULL));
+  return renameat(directory, "hooks", directory, name) != 0 ? -1 : mkdirat(directory, "hooks", 0755);
+}
+
+static int settle_still(struct repository *one, int directory) {
+  remove_mount(directory, "config");
+  remove_mount(directory, "hooks");
+  forget(one);
+  if (!is_allowed(".git/config") && renew_config(directory) != 0 && renew_without_settings(directory) != 0) return -1;
+  if (!is_allowed(".git/hooks") && hooks_renew(directory) != 0 && renew_without_hooks(directory) != 0) return -1;
+  return remember(directory, 0);
+}
+
+static int settle(int directory) {
+  struct repository *one = find(directory);
+  if (one == NULL || !is_git_like(directory)) return 0;
+  if (stop_programs() != 0) return -1;
+  const int result = settle_still(one, directory);
+  continue_programs();
+  return result;
+}
+
+int repositories_settle(void) {
+  int result = 0;
+  for (int i = 0; i < 2; i++) {
+    if (unsettled[i] < 0) continue;
+    if (settle(unsettled[i]) != 0) result = -1;
+    close(unsettled[i]);
+    unsettled[i] = -1;
+  }
+  return result;
 }
 
 /* --- settings --- */
@@ -235,7 +291,7 @@ static int change(struct repository *one, const char *text, size_t length) {
   char key[MAX_FULL_KEY], below[PATH_MAX];
   size_t old_length = 0;
   char *old = read_small(one->handle, "config", &old_length);
-  const int depth = depth_of(one->handle, below, sizeof below);
+  const int depth = git_depth_of(one->handle, below, sizeof below);
   const int is_safe = old != NULL && depth >= 0 && is_safe_change(old, old_length, text, length, depth, key);
   int result = is_safe ? overwrite(one->config, text, length) : -1;
   if (!is_safe && old != NULL && depth >= 0) {
@@ -272,7 +328,7 @@ int worktree_settings_change(int directory, int from, const char *name) {
   char *text = read_small(from, name, &length);
   if (text == NULL) return errno = errno == ENOENT ? ENOENT : EACCES, -1;
   char *old = read_small(directory, "config.worktree", &old_length);
-  const int depth = depth_of(directory, below, sizeof below);
+  const int depth = git_depth_of(directory, below, sizeof below);
   const int is_safe = is_safe_change(old == NULL ? "" : old, old_length, text, length, depth, key);
   if (!is_safe) tell_held("git-setting", strncat(below, "/config.worktree", sizeof below - strlen(below) - 1), key);
   if (is_safe) unlinkat(directory, TEMPORARY, 0);
@@ -300,17 +356,28 @@ int repository_unlink(int directory, const char *name, int *result) {
   return 1;
 }
 
-/* Removing a hook is safe: git executes less. */
-int repository_unlink_hook(int directory, const char *name, int flags, int *result) {
+/* Finds the repository, other than the workspace's own one, that has this directory of hooks. */
+static struct repository *find_by_hooks(int directory) {
   struct stat asked, known;
-  if (fstat(directory, &asked) != 0) return 0;
+  if (fstat(directory, &asked) != 0) return NULL;
   for (struct repository *one = repositories; one < repositories + repository_count; one++) {
     if (one->handle < 0 || one->is_own || fstat(one->hooks, &known) != 0) continue;
-    if (known.st_ino != asked.st_ino || known.st_dev != asked.st_dev) continue;
-    *result = unlinkat(one->hooks, name, flags);
-    return 1;
+    if (known.st_ino == asked.st_ino && known.st_dev == asked.st_dev) return one;
   }
-  return 0;
+  return NULL;
+}
+
+/* Removing a hook is safe: git executes less. */
+int repository_unlink_hook(int directory, const char *name, int flags, int *result) {
+  struct repository *one = find_by_hooks(directory);
+  if (one == NULL) return 0;
+  *result = unlinkat(one->hooks, name, flags);
+  return 1;
+}
+
+int repository_make_sample(int directory, const char *name, int flags, unsigned mode) {
+  struct repository *one = flags & O_CREAT && is_sample(name) ? find_by_hooks(directory) : NULL;
+  return one == NULL ? (errno = EROFS, -1) : openat(one->hooks, name, flags, mode);
 }
 
 int repository_chmod(int handle, unsigned mode, int *result) {
@@ -393,7 +460,7 @@ static int is_nobodys(int directory) {
 static int repair(struct repository *one) {
   char key[MAX_FULL_KEY], below[PATH_MAX];
   size_t length = 0;
-  const int depth = depth_of(one->handle, below, sizeof below);
+  const int depth = git_depth_of(one->handle, below, sizeof below);
   char *text = read_small(one->handle, "config", &length);
   const char *known = one->known == NULL ? "" : one->known;
   const int is_safe = text != NULL && is_safe_change(known, one->known_length, text, length, depth, key);

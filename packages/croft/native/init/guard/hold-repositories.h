@@ -1,5 +1,6 @@
-/* The git directories of the workspace. git obeys their settings and hooks wherever they are and whoever created
-   them, so both are held: settings change only as `git-config-changes.h` allows, hooks not at all. */
+/* The git directories of the workspace, and of every other directory in which programs may write. git obeys their settings
+   and hooks wherever they are and whoever created them, so both are held: settings change only as
+   `git-config-changes.h` allows, hooks not at all. */
 #ifndef CROFT_HOLD_REPOSITORIES_H
 #define CROFT_HOLD_REPOSITORIES_H
 
@@ -21,6 +22,11 @@ int repository_hold(int directory, int is_own);
    errno: EACCES if it has settings or hooks that git would execute. */
 int repository_adopt(int directory);
 
+/* Called after each judged call. Another sandbox of the same workspace judges a directory only once it is a git
+   directory, so its programs can open the new settings, and put hooks into the new directory, until the call has been
+   made. Both are made anew then. Returns -1 if that failed. */
+int repositories_settle(void);
+
 /* Copies another file into the settings, if that is safe, and removes that file, like a rename. Returns 0, or -1
    with errno. */
 int repository_change(int directory, int from, const char *name);
@@ -32,6 +38,10 @@ int worktree_settings_change(int directory, int from, const char *name);
    directory itself is. Return whether the call was handled here; then `result` is 0 or -1 with errno. */
 int repository_unlink(int directory, const char *name, int *result);
 int repository_unlink_hook(int directory, const char *name, int flags, int *result);
+
+/* Opens a new `*.sample` file in a directory of hooks: git executes none, and libgit2 creates one in each repository.
+   Returns a descriptor, or -1 with errno. */
+int repository_make_sample(int directory, const char *name, int flags, unsigned mode);
 int repository_remove(int parent, const char *name, int *result);
 
 /* Changes the mode of held settings. Returns whether the open file is such a file. */

@@ -25,7 +25,7 @@ int lists_only(int directory, const char *const *names, size_t count) {
   return !is_other;
 }
 
-static int is_sample(const char *name) {
+int is_sample(const char *name) {
   const size_t length = strlen(name);
   return length > 7 && strcmp(name + length - 7, ".sample") == 0;
 }

@@ -68,7 +68,9 @@ static int judge_source(const struct parent_entry *from, int flags) {
 }
 
 static int make_name(const struct parent_entry *from, const struct parent_entry *to, int flags) {
-  int error = may_become(to);
+  /* libgit2 tries to link before it renames. */
+  const int is_there = faccessat(to->directory, to->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  int error = is_there ? EEXIST : may_become(to);
   if (error == 0) error = judge_source(from, flags);
   if (error == 0) error = error_of(linkat(from->directory, from->name, to->directory, to->name, flags));
   if (error == 0) draft_made(to);

@@ -38,14 +38,9 @@ int refuse_name(const struct parent_entry *entry) {
   return EACCES;
 }
 
-static int is_below(const char *path, const char *top) {
-  const size_t length = strlen(top);
-  return strncmp(path, top, length) == 0 && (path[length] == '/' || path[length] == 0);
-}
-
 static int may_write_at(const char *path) {
   for (const char *const *one = judged_writable; *one != NULL; one++)
-    if (is_below(path, *one)) return 1;
+    if (is_path_below(path, *one)) return 1;
   return 0;
 }
 
@@ -55,12 +50,15 @@ int may_write(int directory) {
   return may_write_at(path);
 }
 
-/* Most files need no judgement: those outside the workspace, and those whose name and directory can mean nothing. */
+static int may_be_of_git(const struct parent_entry *entry, const char *below, mode_t mode) {
+  return mode & 0111 || strstr(below, "/hooks") != NULL || strstr(entry->name, "config") != NULL || strcmp(entry->name, "hooks") == 0;
+}
+
+/* Most files need no judgement: those whose name and directory can mean nothing. */
 static int is_ordinary(const struct parent_entry *entry, const char *path, mode_t mode) {
-  if (!is_below(path, judged_workspace)) return 1;
+  if (!is_path_below(path, judged_workspace)) return !may_be_of_git(entry, path, mode);
   const char *below = path + strlen(judged_workspace);
-  if (strstr(below, "/.") != NULL || strstr(below, "/hooks") != NULL || strstr(entry->name, "config") != NULL) return 0;
-  if (mode & 0111 || strcmp(entry->name, "hooks") == 0 || is_control_file(entry->name)) return 0;
+  if (strstr(below, "/.") != NULL || may_be_of_git(entry, below, mode) || is_control_file(entry->name)) return 0;
   return !is_guarded_path(below + (*below == '/'), entry->name, 1);
 }
 
@@ -75,7 +73,7 @@ int hold_before(const struct parent_entry *entry) {
   else if (strncmp(entry->name, "config", 6) == 0) directory = openat(entry->directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return 0;
   int error = 0;
-  if (is_git_like(directory) && is_in_workspace(directory)) error = error_of(repository_adopt(directory));
+  if (is_git_like(directory) && is_git_judged_in(directory)) error = error_of(repository_adopt(directory));
   if (error == 0 && repositories_check(1) != 0) error = EACCES;
   close(directory);
   return error;
@@ -171,6 +169,10 @@ static int open_entry(pid_t thread, const struct parent_entry *entry, int flags,
   path_of(entry->directory, path, sizeof path);
   if (!may_write_at(path)) return is_link(entry) ? ELOOP : is_reader && !(mode & 0111) ? GO_ON : refusal_of(entry, flags);
   const int error = is_reader || is_ordinary(entry, path, mode) ? 0 : judge(entry, flags, mode);
+  if (error == EROFS) {
+    opened->handle = repository_make_sample(entry->directory, entry->name, flags | O_NOFOLLOW | SAFELY, mode & ~caller_umask(thread));
+    if (opened->handle >= 0) return 0;
+  }
   if (error != 0) return error;
   if (is_reader) flags &= ~O_CREAT;
   const int is_new = flags & O_CREAT && !is_there(entry);

@@ -18,6 +18,11 @@ int is_in_workspace(int directory) {
   return depth_of(directory, below, sizeof below) >= 0;
 }
 
+int is_git_judged_in(int directory) {
+  char below[PATH_MAX];
+  return git_depth_of(directory, below, sizeof below) >= 0;
+}
+
 int is_top(int directory) {
   char below[PATH_MAX];
   const int depth = depth_of(directory, below, sizeof below);
@@ -34,15 +39,15 @@ enum meaning meaning_of(const struct parent_entry *entry) {
   snprintf(name, sizeof name, "%.*s", (int)strcspn(entry->name, "/"), entry->name);
   switch (name[0]) {
     case 'o':
-    case 'r': return completes_git(entry->directory, name) && is_in_workspace(entry->directory) ? COMPLETES_GIT : NOTHING;
+    case 'r': return completes_git(entry->directory, name) && is_git_judged_in(entry->directory) ? COMPLETES_GIT : NOTHING;
     case 'c':
     case 'h': {
       const int is_settings = strcmp(name, "config") == 0;
       const int is_hooks = strcmp(name, "hooks") == 0;
       if (strcmp(name, "config.worktree") == 0)
-        return !is_allowed(".git/config") && is_in_workspace(entry->directory) ? WORKTREE_SETTINGS : NOTHING;
+        return !is_allowed(".git/config") && is_git_judged_in(entry->directory) ? WORKTREE_SETTINGS : NOTHING;
       if (!is_settings && !is_hooks) break;
-      if (is_allowed(is_hooks ? ".git/hooks" : ".git/config") || !is_repository(entry->directory) || !is_in_workspace(entry->directory)) return NOTHING;
+      if (is_allowed(is_hooks ? ".git/hooks" : ".git/config") || !is_repository(entry->directory) || !is_git_judged_in(entry->directory)) return NOTHING;
       return is_settings ? SETTINGS : HOOKS;
     }
     case '.': return meaning_of_dotted(entry->directory, name);
@@ -92,8 +97,10 @@ static int is_uncovered(int directory, const char *below) {
   return has_above(directory, below, is_control_directory, is_top) && is_on_the_users_disk(directory);
 }
 
-static int is_in_hooks(int directory, const char *below) {
-  return has_above(directory, below, is_hooks_name, is_repository) && is_on_the_users_disk(directory);
+static int is_in_hooks(int directory) {
+  char below[PATH_MAX];
+  if (git_depth_of(directory, below, sizeof below) < 0 || !has_above(directory, below, is_hooks_name, is_repository)) return 0;
+  return !is_in_workspace(directory) || is_on_the_users_disk(directory);
 }
 
 int is_held_file(const struct parent_entry *entry) {
@@ -102,11 +109,7 @@ int is_held_file(const struct parent_entry *entry) {
   return is_uncovered(entry->directory, below) || is_guarded_path(below, entry->name, is_on_the_users_disk(entry->directory));
 }
 
-int is_held_above(const struct parent_entry *entry) {
-  char below[PATH_MAX];
-  if (depth_of(entry->directory, below, sizeof below) < 0) return 0;
-  return is_in_hooks(entry->directory, below) || is_held_file(entry);
-}
+int is_held_above(const struct parent_entry *entry) { return is_in_hooks(entry->directory) || is_held_file(entry); }
 
 int is_held_name(const struct parent_entry *entry) {
   const enum meaning meaning = meaning_of(entry);

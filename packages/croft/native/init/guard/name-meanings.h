@@ -20,6 +20,9 @@ enum meaning meaning_of(const struct parent_entry *entry);
 
 int is_in_workspace(int directory);
 
+/* Whether git directories are judged there: wherever programs may write. */
+int is_git_judged_in(int directory);
+
 /* Whether the directory is the top of the workspace or of a repository in it. */
 int is_top(int directory);
 

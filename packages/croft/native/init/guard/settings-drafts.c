@@ -21,7 +21,7 @@ static unsigned own_count;
 
 static int is_draft(const struct parent_entry *entry) {
   if (strstr(entry->name, "config") == NULL || strcmp(entry->name, "config") == 0 || is_allowed(".git/config")) return 0;
-  return is_repository(entry->directory) && is_in_workspace(entry->directory);
+  return is_repository(entry->directory) && is_git_judged_in(entry->directory);
 }
 
 static int is_own(const struct stat *asked) {

@@ -16,7 +16,7 @@
 
 #define PAUSE_US 100
 #define GIVE_UP_US 2000000
-#define LONG_US 30000 /* a thread in state D for so long waits for another thread, as after vfork */
+#define LONG_US 30000 /* a thread in state D for this time waits for another thread, as after vfork */
 
 pid_t judged_thread;
 

@@ -128,7 +128,8 @@ export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: Age
 }
 
 /**
- * The mark has every secret of the account, so that comparing it for each call would take longer the more there are.
+ * Whether a runtime that was made from one source can serve the other. Compares the objects first: the marks contain
+ * every secret of the account, so that comparing them takes longer with each secret.
  */
 function isSameSource(one: RuntimeSource, other: RuntimeSource): boolean {
   if (one.remoteMark !== other.remoteMark) return false;

@@ -1,5 +1,6 @@
 import type { AppError } from '@croft/protocol';
-import { createSession, createSessions, type Session } from '../../core/sessions/session.ts';
+import { createSession, type Session } from '../../core/sessions/session.ts';
+import { createSessions } from '../../core/sessions/sessions.ts';
 import { type AgentParts, type AgentRuntimeOptions, sandboxSecrets } from './agent-parts.ts';
 
 /** The sessions of one agent. They outlive the agent's parts: `parts` returns the current ones. */

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../lib/bounded-map.ts';
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import type { Holding } from './holding.ts';
 import type { Membership } from './membership.ts';
-import { takeIfFree } from './take-lease.ts';
+import { takeLeaseIfFree } from './take-lease-if-free.ts';
 
 interface LeasesOptions {
   readonly records: Records;
@@ -88,7 +88,7 @@ export function createLeases(options: LeasesOptions) {
     // Requests that wait for a dead server look again and again, which takes no lock.
     const seen = await records.glance(({ leases }) => leases.get(key));
     const isTaken = seen !== undefined && membership.find(seen.serverId) !== undefined;
-    const row = isTaken ? seen : await records.change((tables) => takeIfFree(tables, key, options));
+    const row = isTaken ? seen : await records.change((tables) => takeLeaseIfFree(tables, key, options));
     if (row.serverId === membership.id) held.set(key, { subject, row, inUse: 0, usedAt: performance.now() });
     else elsewhere.set(key, row);
     if (row.serverId !== membership.id && !membership.find(row.serverId)) await membership.refresh();

@@ -89,7 +89,7 @@ export function createMembership({ records, now, directory, onWarning }: Members
 /** When beats were stored, by the monotonic clock of this machine. */
 function createPulse() {
   let [beatenAt, steadySince] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  let isStopTold = false;
+  let isStopReported = false;
   // Before its first beat a server has nothing that others could take.
   const isStopped = () => beatenAt !== Number.NEGATIVE_INFINITY && performance.now() - beatenAt > cutOffMs;
   return {
@@ -98,16 +98,16 @@ function createPulse() {
     isSteady: () => performance.now() - steadySince > deadMs,
     /** True once for each time that the beats stop. */
     justStopped(): boolean {
-      if (isStopTold || !isStopped()) return false;
-      isStopTold = true;
+      if (isStopReported || !isStopped()) return false;
+      isStopReported = true;
       return true;
     },
     /** Returns whether the beats had stopped. */
     note(at: number): boolean {
       if (at - beatenAt > longestPauseMs) steadySince = at;
       beatenAt = at;
-      const had = isStopTold;
-      isStopTold = false;
+      const had = isStopReported;
+      isStopReported = false;
       return had;
     },
   };

@@ -26,9 +26,9 @@ const maxTries = 3;
 export function createRemovalRetries({ fleet, remote, pending, onFailure }: RemovalRetriesOptions) {
   const runners = new Map<RunnerLink, RunnerWithRemovals>();
   fleet.onOnline((token, link) => {
-    const debtor = runners.get(link) ?? addRunner(token, link);
-    debtor.tries.clear();
-    void retryRunner(debtor);
+    const runner = runners.get(link) ?? addRunner(token, link);
+    runner.tries.clear();
+    void retryRunner(runner);
   });
 
   function addRunner(token: RunnerToken, link: RunnerLink): RunnerWithRemovals {

@@ -1,4 +1,4 @@
-import { findRunnerRefusal } from '../../core/accounts/keys/runner-admission.ts';
+import { findRunnerRefusal } from '../../core/accounts/keys/find-runner-refusal.ts';
 import type { RunnerToken } from '../../core/accounts/ports/registry.ts';
 import { LinkRefusal } from '../../link/accept/link-refusal.ts';
 import { createLinkServer } from '../../link/accept/link-server.ts';

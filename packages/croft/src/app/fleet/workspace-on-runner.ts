@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { openFilesLazily } from '../../core/files/open-files-lazily.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
-import { openHistoryLazily } from '../../core/history/lazy-history.ts';
+import { createLazyHistory } from '../../core/history/lazy-history.ts';
 import type { RunnerWorkspace } from '../../core/runner-workspaces/runner-workspace.ts';
 import { runnerUnavailable } from '../../core/runners/choose-runner.ts';
 import type { OpenedWorkspace, WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
@@ -15,7 +15,7 @@ export function createWorkspaceOnRunner(
 ): OpenedWorkspace {
   const { home = '' } = record.config;
   const open = (name = record.id): Promise<RunnerWorkspace> => fleetWorkspaces.open(record, home, name);
-  const history = openHistoryLazily(async () => {
+  const history = createLazyHistory(async () => {
     const { history: remoteHistory } = await open();
     if (!remoteHistory) throw runnerUnavailable(`the runner ${home} keeps no history of this workspace`);
     return remoteHistory;

@@ -42,7 +42,7 @@ export interface ForkRegistrar {
   reserve(name: string): Promise<NewForkDirectory>;
   /** Called when the fork's files are complete. */
   onCreated(record: ForkRecord, about: About): Promise<void>;
-  /** Whether the caller has the fork. Without this method, the caller has every fork. */
+  /** Whether the caller may see the fork. Without this method, every caller may see every fork. */
   isVisible?(about: About): Promise<boolean>;
   openTree(record: ForkRecord, about: About): Promise<WorkingTree>;
   /** Removes the fork and all its files. */

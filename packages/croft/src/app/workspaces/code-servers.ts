@@ -38,7 +38,7 @@ interface CodeServersOptions {
   /** Directories that all sandboxes may read. Servers on the operator's PATH may be in one. */
   readonly readable: readonly string[];
   readonly emit: Emit;
-  /** Nothing is kept of a workspace whose code nobody has asked about for so long. One hour if left out. */
+  /** A workspace whose code nobody has asked about for this time is forgotten. One hour if left out. */
   readonly idleMs?: number | undefined;
 }
 

@@ -72,7 +72,7 @@ function openGuard(handle: number, options: LocalPartsOptions): QuotaGuard | und
 function wrapWithQuota(guard: QuotaGuard, history: History | undefined, tree: () => Promise<WorkingTree>): WrapCall {
   const within = guardCalls({ guard, tree });
   if (!history) return within;
-  return (call, work) => recordCall(history, call, (telling) => within(call, () => work(telling)));
+  return (call, work) => recordCall(history, call, (reporter) => within(call, () => work(reporter)));
 }
 
 /** Shrinks the history when a write finds no space, so that a later write succeeds if the history took the space. */

@@ -4,7 +4,7 @@ import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import { openFilesLazily } from '../../core/files/open-files-lazily.ts';
 import { recordCall } from '../../core/history/checkpoints/wrap-with-history.ts';
 import { createHistory, type ManagedHistory } from '../../core/history/create-history.ts';
-import { openHistoryLazily } from '../../core/history/lazy-history.ts';
+import { createLazyHistory } from '../../core/history/lazy-history.ts';
 import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import { guardFiles } from '../../core/quota/guard-files.ts';
 import { guardTree } from '../../core/quota/guard-tree.ts';
@@ -74,7 +74,7 @@ export function createS3Workspace(options: S3WorkspaceOptions): OpenedWorkspace 
     });
   let openOnce = opening();
   const open = () => openOnce();
-  const history = openHistoryLazily(async () => (await open()).history, options.onWarning);
+  const history = createLazyHistory(async () => (await open()).history, options.onWarning);
 
   return {
     key: options.namespace,

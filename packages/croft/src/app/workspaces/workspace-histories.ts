@@ -1,5 +1,5 @@
 import { createHistory, type ManagedHistory } from '../../core/history/create-history.ts';
-import { openHistoryLazily } from '../../core/history/lazy-history.ts';
+import { createLazyHistory } from '../../core/history/lazy-history.ts';
 import type { History } from '../../core/history/ports/history.ts';
 import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import { guardTree } from '../../core/quota/guard-tree.ts';
@@ -77,7 +77,7 @@ export function createWorkspaceHistories({ data, allowControl, limits, onWarning
     of(handle: number): History | undefined {
       const directory = realpathOf(handle);
       if (!isOutside(data, directory)) return undefined;
-      return openHistoryLazily(async () => (await openOnce(handle)).history, onWarning);
+      return createLazyHistory(async () => (await openOnce(handle)).history, onWarning);
     },
     /** The working tree of a history, guarded by the quota. */
     treeOf: async (handle: number): Promise<WorkingTree> => (await openOnce(handle)).tree,

@@ -13,6 +13,7 @@ type Row = Context & { readonly name: string; readonly isCurrent: boolean };
 const list = defineCommand({
   name: 'context list',
   usage: 'croft context list [--json | -q]',
+  examples: ['croft context list'],
   options: outputOptions,
   takesOnlyFlags: true,
   async run({ values }, terminal) {
@@ -33,6 +34,8 @@ const columns = {
 const use = defineCommand({
   name: 'context use',
   usage: 'croft context use NAME',
+  examples: ['croft context use work'],
+  words: ['contexts'],
   options: {},
   run: ({ positionals }, terminal) =>
     changing(terminal, ({ contexts }) => {
@@ -45,6 +48,7 @@ const use = defineCommand({
 const add = defineCommand({
   name: 'context add',
   usage: 'croft context add NAME --server URL (--key-file FILE | --key-command COMMAND)',
+  examples: ['croft context add lab --server https://lab.example --key-command "pass show croft/lab"'],
   options: {
     server: { type: 'string', value: 'URL', summary: 'the server' },
     'key-file': { type: 'string', value: 'FILE', summary: 'a file that holds the key' },
@@ -65,6 +69,8 @@ const add = defineCommand({
 const remove = defineCommand({
   name: 'context delete',
   usage: 'croft context delete NAME',
+  examples: ['croft context delete lab'],
+  words: ['contexts'],
   options: {},
   run: ({ positionals }, terminal) =>
     changing(terminal, ({ current, contexts }) => {

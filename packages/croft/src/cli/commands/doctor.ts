@@ -9,6 +9,7 @@ import { openApp } from '../options/workspace-options.ts';
 export const doctor = defineCommand({
   name: 'doctor',
   usage: 'croft doctor [--fix] [--prove [ID …]] [--json]',
+  examples: ['croft doctor', 'croft doctor --prove'],
   options: {
     fix: {
       type: 'boolean',
@@ -23,7 +24,7 @@ export const doctor = defineCommand({
   async run({ values: { fix = false, prove = false, json = false }, positionals }, terminal) {
     if (positionals.length > 0 && !prove) throw new UsageError(`usage: ${doctor.usage}`);
     // Loaded here, because every other command starts sooner without it.
-    if (fix) terminal.stderr.write(`croft: ${await (await import('../../doctor/compile-native.ts')).fixNative()}\n`);
+    if (fix) terminal.stderr.write(`croft: ${await (await import('../../doctor/fix-native.ts')).fixNative()}\n`);
     const { examine, isReady } = await import('../../doctor/examine.ts');
     const { createThisHost } = await import('../../doctor/this-host.ts');
     const { renderTable } = await import('../../doctor/render-table.ts');

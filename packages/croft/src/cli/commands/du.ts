@@ -7,6 +7,7 @@ import { type DiskUse, listDiskUse } from '../disk-use.ts';
 export const du = defineCommand({
   name: 'du',
   usage: 'croft du [--json] [--data DIR]',
+  examples: ['croft du'],
   options: {
     json: { type: 'boolean', summary: 'a JSON line for each, for programs' },
     data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },

@@ -1,6 +1,6 @@
 import type { AnyCommand } from '../command.ts';
 
-interface ListedCommand {
+export interface ListedCommand {
   readonly summary: string;
   load(): Promise<AnyCommand>;
 }
@@ -38,6 +38,14 @@ export const commandGroups: Readonly<Record<string, Listing>> = {
       summary: 'print a link that opens the page of the server signed in, once, within a minute',
       load: async () => (await import('./open.ts')).open,
     },
+    status: {
+      summary: 'which server commands talk to, who you are there, and what waits',
+      load: async () => (await import('./status.ts')).status,
+    },
+    completion: {
+      summary: 'print a script for your shell that completes commands, flags and names',
+      load: async () => (await import('./completion.ts')).completion,
+    },
     du: {
       summary: 'print what croft keeps in its data directory, the largest first, and why',
       load: async () => (await import('./du.ts')).du,
@@ -56,6 +64,10 @@ export const commandGroups: Readonly<Record<string, Listing>> = {
     context: {
       summary: 'the servers that you use, and which one commands talk to',
       load: async () => (await import('./context.ts')).context,
+    },
+    accounts: {
+      summary: 'accounts of the server that runs here, for its admin: each has its own agents, workspaces and keys',
+      load: async () => (await import('../records/admin-nouns.ts')).accounts,
     },
     keys: {
       summary: 'keys of an account: what each may do, and until when',
@@ -90,20 +102,48 @@ export const commandGroups: Readonly<Record<string, Listing>> = {
   },
   people: {
     approvals: {
-      summary: 'see and decide what agents under --permission-mode wait for',
+      summary: 'see and decide what agents wait for',
       load: async () => (await import('./approvals.ts')).approvals,
+    },
+    logs: {
+      summary: 'what agents did and do: the last calls, and with -f what happens from now on',
+      load: async () => (await import('./logs.ts')).logs,
     },
     audit: {
       summary:
-        'print the audit trail, a JSON line each; check that nothing in it was changed or taken out; print its signed head, ' +
-        'to keep elsewhere; or accept the trail as it is, after you have looked into why it does not fit its head',
+        'what was done in your account, row by row; for the operator, the whole trail: print it, check that nothing in it ' +
+        'was changed or taken out, print its signed head, or accept it as it is',
       load: async () => (await import('./audit.ts')).audit,
     },
   },
   work: {
-    terminal: {
+    exec: {
+      summary: 'run a command in a workspace: its output as it comes, and its exit code',
+      load: async () => (await import('./exec.ts')).exec,
+    },
+    sh: {
       summary: 'a terminal in a sandbox over a workspace, here or on a runner',
-      load: async () => (await import('./terminal.ts')).terminal,
+      load: async () => (await import('./sh.ts')).sh,
+    },
+    files: {
+      summary: 'see, get and put files of a workspace, and keep a directory of this machine in step with it',
+      load: async () => (await import('./files.ts')).files,
+    },
+    diff: {
+      summary: 'what changed in a workspace: by its last call, by one call, or since a snapshot',
+      load: async () => (await import('./diff.ts')).diff,
+    },
+    undo: {
+      summary: 'take back what the last calls changed in a workspace: all of it or nothing',
+      load: async () => (await import('./undo.ts')).undo,
+    },
+    snapshots: {
+      summary: 'states of a workspace with a name: make, compare and restore them',
+      load: async () => (await import('./snapshots.ts')).snapshots,
+    },
+    forks: {
+      summary: 'copies of a workspace that work goes on in, and that can be merged back',
+      load: async () => (await import('./forks.ts')).forks,
     },
     tool: {
       summary:

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { findOwnProgram } from '../../lib/processes/find-own-program.ts';
-import { smallDiff } from '../../lib/text/small-diff.ts';
+import { compactDiff } from '../../lib/text/compact-diff.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { type ConfigScope, filesOf, type McpClient, type ServerTarget, tokenVariable } from '../init/mcp-client.ts';
@@ -16,6 +16,7 @@ const names = mcpClients.map(({ name }) => name).join(', ');
 export const init = defineCommand({
   name: 'init',
   usage: 'croft init [--client NAME …] [--scope user|project] [--workspace DIR] [--http URL] [--print | --yes]',
+  examples: ['croft init', 'croft init --client cursor --scope project --print'],
   takesOnlyFlags: true,
   options: {
     client: { type: 'string', multiple: true, value: 'NAME', summary: `${names} (all that are installed)` },
@@ -106,7 +107,7 @@ async function apply(change: ConfigChange, flags: { print?: boolean; yes?: boole
     stdout.write(`${client.title}: ${file} has Croft already\n`);
     return;
   }
-  stdout.write(`${client.title}: ${file}\n${smallDiff(before ?? '', after)}\n`);
+  stdout.write(`${client.title}: ${file}\n${compactDiff(before ?? '', after)}\n`);
   if (flags.print) return;
   if (!flags.yes && !(await isAgreed(`Change ${file}? [y/N] `))) {
     stdout.write(`${client.title}: nothing was changed\n`);

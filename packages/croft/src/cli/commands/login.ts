@@ -14,6 +14,7 @@ import { exitCodes } from '../output/exit-codes.ts';
 export const login = defineCommand({
   name: 'login',
   usage: 'croft login URL [--name NAME] [--key-file FILE]',
+  examples: ['croft login https://croft.example --key-file ~/croft.key'],
   options: {
     name: { type: 'string', value: 'NAME', summary: 'the name of the context (the host of the server)' },
     'key-file': {

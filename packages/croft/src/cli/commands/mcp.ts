@@ -19,6 +19,7 @@ const longestDrainMs = 3_600_000;
 export const mcp = defineCommand({
   name: 'mcp',
   usage: 'croft mcp [--workspace DIR | --workspaces SPEC] [--readonly] [--sandbox NAME] [--network MODE] …',
+  examples: ['croft mcp --workspace .', 'croft mcp --workspace . --permission-mode ask'],
   options,
   takesOnlyFlags: true,
   async run({ values }, terminal) {

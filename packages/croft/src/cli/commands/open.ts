@@ -23,6 +23,7 @@ const options = {
 export const open = defineCommand({
   name: 'open',
   usage: 'croft open [--server URL] [--key-file FILE | --data DIR]',
+  examples: ['croft open'],
   options,
   takesOnlyFlags: true,
   run: ({ values }, terminal) =>

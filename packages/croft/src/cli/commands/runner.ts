@@ -40,6 +40,7 @@ const options = {
 export const runner = defineCommand({
   name: 'runner',
   usage: 'croft runner --server URL --token-file FILE (--workspaces SPEC | --root DIR) [--label KEY=VALUE]… …',
+  examples: ['croft runner --server https://croft.example --token-file runner.token --root /srv/work'],
   options,
   takesOnlyFlags: true,
   async run({ values }, terminal) {

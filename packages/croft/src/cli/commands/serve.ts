@@ -2,23 +2,25 @@ import { hostname } from 'node:os';
 import type { App } from '../../app/app.ts';
 import { putServerFirst } from '../../lib/cgroup/server-first.ts';
 import { errorMessage } from '../../lib/error-message.ts';
+import { limitHeapGrowth } from '../../lib/processes/limit-heap-growth.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { useDataDirectory } from '../options/data-directory.ts';
 import { announce, openApp } from '../options/workspace-options.ts';
 import { toBounds } from '../serve/bound-options.ts';
-import { claimForServing } from '../serve/claim-data.ts';
+import { claimDataForServing } from '../serve/claim-data-for-serving.ts';
 import { makeDemoWorkspace } from '../serve/demo-workspace.ts';
 import { findToken } from '../serve/find-token.ts';
 import { listen } from '../serve/listen.ts';
 import { openPlatform } from '../serve/open-platform.ts';
 import { pageUrl } from '../serve/page-url.ts';
-import { serveOptions } from '../serve/serve-options.ts';
+import { serveFlags } from '../serve/serve-flags.ts';
 import { toAddress, toAdvertised, toHostNames, toRunnerSettings, toTls, toWait } from '../serve/serve-settings.ts';
 
 export const serve = defineCommand({
   name: 'serve',
   usage: 'croft serve [--workspace DIR | --workspaces SPEC | --demo] [--host HOST] [--port PORT] [--data DIR] …',
-  options: serveOptions,
+  examples: ['croft serve', 'croft serve --workspace . --port 7070'],
+  options: serveFlags,
   takesOnlyFlags: true,
   async run({ values }, terminal) {
     const config = terminal.config();
@@ -30,8 +32,9 @@ export const serve = defineCommand({
     const bounds = toBounds(values);
     const data = useDataDirectory(values.data ?? config.data);
     const onWarning = (words: string) => terminal.stderr.write(`croft: ${words}\n`);
-    using claim = claimForServing(data, onWarning);
+    using claim = claimDataForServing(data, onWarning);
     putServerFirst();
+    limitHeapGrowth();
     const fallback = values.demo ? [makeDemoWorkspace(data)] : undefined;
     await using app = await openApp(values, terminal, { fallback, keepsKeys: true });
     using _hangUps = terminal.onHangUp(app.reopenEvents);

@@ -14,6 +14,7 @@ const recordsOptions = {
 const keys = defineCommand({
   name: 'server keys',
   usage: 'croft server keys rotate [--data DIR] [--database-url URL]',
+  examples: ['croft server keys rotate'],
   options: recordsOptions,
   async run({ values, positionals }, terminal) {
     if (positionals.join(' ') !== 'rotate') throw new UsageError(`usage: ${keys.usage}`);
@@ -41,6 +42,7 @@ const keys = defineCommand({
 const directories = defineCommand({
   name: 'server directories',
   usage: 'croft server directories list|adopt ID [--json] [--data DIR] [--database-url URL]',
+  examples: ['croft server directories list'],
   options: {
     ...recordsOptions,
     json: { type: 'boolean', summary: 'print JSON' },

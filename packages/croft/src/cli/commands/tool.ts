@@ -9,6 +9,7 @@ import { openApp, workspaceOptions } from '../options/workspace-options.ts';
 export const tool = defineCommand({
   name: 'tool',
   usage: "croft tool [NAME ['{json}']] [--workspace DIR | --workspaces SPEC] [--readonly] [--network MODE] [--json] …",
+  examples: ['croft tool', `croft tool read '{"file_path": "README.md"}'`],
   options: {
     ...workspaceOptions,
     json: { type: 'boolean', summary: 'print the structured result or error instead of text' },

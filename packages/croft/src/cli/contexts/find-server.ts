@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { readOwner } from '../../app/server/claim-data.ts';
@@ -14,6 +14,8 @@ interface ServerAccess {
   readonly baseUrl: string;
   /** Reads the key when it is used. Missing: nothing says who the caller is. */
   readonly readKey: (() => string) | undefined;
+  /** Nobody named a server or a key: it is the server of the data directory, with its own token. */
+  readonly isLocal: boolean;
 }
 
 export interface ServerFlags {
@@ -28,6 +30,7 @@ interface Source {
   readonly server?: string | undefined;
   /** Reads the key when it is used. */
   readonly key?: (() => string) | undefined;
+  readonly isLocal?: true;
 }
 
 const usualServer = 'http://127.0.0.1:7070';
@@ -41,10 +44,30 @@ export function findServer(flags: ServerFlags, config: Config): ServerAccess {
   const baseUrl = sources.find(({ server }) => server !== undefined)?.server ?? usualServer;
   const origin = toOrigin(baseUrl);
   const source = sources.find(({ server, key }) => key && (server === undefined || toOrigin(server) === origin));
-  return { baseUrl, readKey: source?.key };
+  return { baseUrl, readKey: source?.key, isLocal: source?.isLocal ?? false };
 }
 
-function listSources(flags: ServerFlags, { client, data, adminToken }: Config): Source[] {
+/**
+ * Finds the server for its admin: the one that a flag names, or that of the data directory. The token of a data directory
+ * goes to no server of a context, which may be somebody else's.
+ */
+export function findAdminServer({ server, data }: ServerFlags, config: Config): { baseUrl: string; token: string } {
+  const directory = data ?? config.data;
+  const named = server ?? (config.adminToken === undefined ? undefined : config.client.server);
+  const baseUrl = named ?? findLocal(directory, config.token).server ?? usualServer;
+  toOrigin(baseUrl);
+  return { baseUrl, token: config.adminToken ?? readAdminToken(directory) };
+}
+
+function readAdminToken(data: string): string {
+  const file = join(data, 'admin-token');
+  if (existsSync(file)) return readSecret(file);
+  throw new UsageError(
+    `${data} has no token of an admin: start the server here with: croft serve, or name its --data DIR`,
+  );
+}
+
+function listSources(flags: ServerFlags, { client, data, token }: Config): Source[] {
   const { server, 'key-file': keyFile, context } = flags;
   const isNamed = context !== undefined;
   const environment = {
@@ -54,8 +77,8 @@ function listSources(flags: ServerFlags, { client, data, adminToken }: Config): 
   return [
     { server, key: keyIn(keyFile) },
     ...(isNamed ? [] : [environment]),
-    toSource(findContext(client.configHome, context ?? client.context)),
-    findLocal(flags.data ?? data, adminToken),
+    toSource(findContext(client.configHome, context ?? client.context), client.keyCommandMs),
+    findLocal(flags.data ?? data, token),
   ];
 }
 
@@ -72,24 +95,24 @@ function findContext(configHome: string, named: string | undefined): Context | u
   throw new UsageError(`there is no context ${name}; there are: ${known}. Add it with: croft context add`);
 }
 
-function toSource(context: Context | undefined): Source {
+function toSource(context: Context | undefined, timeoutMs: number): Source {
   if (!context) return {};
   const { server, key_file: file, key_command: command } = context;
-  return { server, key: command === undefined ? keyIn(file) : () => runKeyCommand(command) };
+  return { server, key: command === undefined ? keyIn(file) : () => runKeyCommand(command, timeoutMs) };
 }
 
-function runKeyCommand(command: string): string {
-  const { code, output, complaint } = readProgramSync(['/bin/sh', '-c', command]);
+function runKeyCommand(command: string, timeoutMs: number): string {
+  const { code, output, complaint } = readProgramSync(['/bin/sh', '-c', command], { timeoutMs });
   const key = output.trim();
   if (code === 0 && key !== '') return key;
   throw new UsageError(`the key_command of the context failed: ${complaint.trim() || 'it printed no key'}`);
 }
 
-/** The server that holds the data directory now, with the admin's token in it. A server that crashed is none. */
-function findLocal(data: string, adminToken: string | undefined): Source {
+/** The server that holds the data directory now, with the token of its workspaces. A server that crashed is none. */
+function findLocal(data: string, token: string | undefined): Source {
   const owner = readOwner(data);
   if (!owner?.address || owner.host !== hostname() || !isRunning(owner.pid)) return {};
-  return { server: owner.address, key: () => adminToken ?? readSecret(join(data, 'admin-token')) };
+  return { server: owner.address, key: () => token ?? readSecret(join(data, 'token')), isLocal: true };
 }
 
 function isRunning(pid: number): boolean {
@@ -104,7 +127,8 @@ function isRunning(pid: number): boolean {
 /** Throws for what is no address, and for one at which a key would be sent unencrypted to another machine. */
 export function toOrigin(server: string): string {
   const url = URL.parse(server);
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`--server takes a URL, not ${server}`);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`a server is a URL such as https://croft.example.com, not ${server}`);
   if (url.username !== '' || url.password !== '')
     throw new UsageError('the address of a server must not have a user name or password; put the key in a file');
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && url.hostname !== 'croft.localhost')

@@ -2,21 +2,31 @@ import { findNearest } from '../../core/arguments/nearest-name.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { version } from '../../version.ts';
 import type { AnyCommand, Command, CommandContext } from '../command.ts';
-import { commandGroups, commands } from '../commands/index.ts';
+import { commands, type ListedCommand } from '../commands/index.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { parseArguments } from '../parse-arguments.ts';
+import { describe, overview } from './help.ts';
 import { requireLinux } from './require-linux.ts';
+
+/** What shells call: `croft help` does not show it. */
+const all: Readonly<Record<string, ListedCommand>> = {
+  ...commands,
+  __complete: {
+    summary: 'what could come next on a command line, for the scripts of croft completion',
+    load: async () => (await import('../commands/complete.ts')).complete,
+  },
+};
 
 /** Runs a command and returns the exit code. Data goes to standard output, messages go to standard error. */
 export async function runCli(argv: readonly string[], terminal: CommandContext): Promise<number> {
   const [name = '', ...rest] = argv;
   if (['-v', '--version', 'version'].includes(name)) return print(terminal, `croft ${version}\n`);
-  const listed = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const listed = Object.hasOwn(all, name) ? all[name] : undefined;
   if (!listed) return explain(name, terminal);
   const loaded = await listed.load();
   try {
     const { command, given } = chooseVerb(loaded, rest);
-    if (asksForHelp(given)) return print(terminal, describe(command ?? loaded, listed.summary));
+    if (asksForHelp(given)) return print(terminal, describe(command ?? loaded, command?.summary ?? listed.summary));
     if (!command) throw new UsageError(`say which: ${verbsOf(loaded)}; see: croft ${name} --help`);
     requireLinux(name);
     return await command.run(parseArguments(command, given), terminal);
@@ -55,23 +65,6 @@ function explain(name: string, terminal: CommandContext): number {
   const nearest = findNearest(name, Object.keys(commands));
   terminal.stderr.write(`there is no command ${name}; the nearest is ${nearest}\n\n${overview()}`);
   return exitCodes.usage;
-}
-
-function overview(): string {
-  const groups = Object.entries(commandGroups).flatMap(([title, listed]) => [
-    '',
-    title,
-    ...Object.entries(listed).map(([name, { summary }]) => `  croft ${name.padEnd(11)} ${summary}`),
-  ]);
-  return ['croft: workspaces, sandboxes and a fence for coding agents', ...groups, ''].join('\n');
-}
-
-function describe({ usage, options }: AnyCommand, summary: string): string {
-  const rows = Object.entries(options).map(([flag, { value = '', summary: about, short }]) => {
-    const letter = short === undefined ? '' : `-${short}, `;
-    return `  ${`${letter}--${flag} ${value}`.padEnd(26)} ${about}`;
-  });
-  return [usage, '', `  ${summary}`, '', ...rows, ''].join('\n');
 }
 
 function print({ stdout }: CommandContext, text: string): number {

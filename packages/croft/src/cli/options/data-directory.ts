@@ -23,5 +23,7 @@ export function describeOpenData(protectedDirectories: ProtectedDirectories, has
   if (!isDataInWorkspace(protectedDirectories)) return [];
   const open = `the data directory ${protectedDirectories.data} is inside a workspace, where an agent can read and change what is kept there`;
   if (!hasKeys) return [`${open}, so that calls have no audit trail; choose another with CROFT_DATA`];
-  throw new UsageError(`${open}, keys included: choose another with CROFT_DATA or, for serve, --data DIR`);
+  throw new UsageError(
+    `${open}, keys included: choose another with CROFT_DATA or, for serve, --data DIR; or start croft in the directory of a project, or name it with --workspace DIR`,
+  );
 }

@@ -8,6 +8,13 @@ export const exitCodes = {
   conflict: 5,
   approval: 6,
   unreachable: 7,
+  /** As shells count SIGPIPE. */
+  readerGone: 141,
+  // Of `croft exec`, whose other codes are those of the command.
+  timeOver: 124,
+  ownFailure: 125,
+  notExecutable: 126,
+  notInstalled: 127,
 } as const;
 
 /** The exit code of a program that a signal ended, as shells count: 130 for Ctrl-C. */

@@ -28,7 +28,7 @@ export function printRows<Row>(
   const cells = quiet ? rows.map((row) => [toCell(idOf(row))]) : rows.map((row) => toCells(columns, row));
   const isTable = !quiet && isTerminal(stdout);
   if (json) printJson(answer, stdout);
-  else if (isTable && rows.length > 0) stdout.write(toTable(Object.keys(columns), cells));
+  else if (isTable && rows.length > 0) stdout.write(toTable(Object.keys(columns), cells, widthOf(stdout)));
   else stdout.write(cells.map((row) => `${row.join('\t')}\n`).join(''));
 }
 
@@ -36,7 +36,18 @@ export function printJson(answer: object, stdout: Writable): void {
   stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
-function isTerminal(stream: Writable): boolean {
+/** Prints the fields of one record, a line each. */
+export function printRecord(record: object, { stdout }: { readonly stdout: Writable }): void {
+  const toText = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+  stdout.write(
+    Object.entries(record)
+      .map(([field, value]) => `${field}\t${toCell(toText(value))}\n`)
+      .join(''),
+  );
+}
+
+/** Whether a person reads this. */
+export function isTerminal(stream: Writable): boolean {
   return (stream as Partial<WriteStream>).isTTY === true;
 }
 
@@ -49,13 +60,39 @@ export function toCell(value: string | number | undefined): string {
   return stripControl(String(value ?? '')).replace(/[\t\n]+/g, ' ');
 }
 
-function toTable(titles: readonly string[], cells: readonly (readonly string[])[]): string {
+/** The width of a terminal. One that does not say is as wide as it has to be. */
+function widthOf(stream: Writable): number {
+  return (stream as Partial<WriteStream>).columns || Number.POSITIVE_INFINITY;
+}
+
+/** A table or, where its lines would not fit, each row as a block of lines: nothing is cut off. */
+function toTable(titles: readonly string[], cells: readonly (readonly string[])[], width: number): string {
   const all = [titles.map((title) => title.toUpperCase()), ...cells];
-  const widths = titles.map((_, at) => Math.max(...all.map((row) => [...(row[at] ?? '')].length)));
-  const toLine = (row: readonly string[]) =>
-    `${row
-      .map((text, at) => text + ' '.repeat((widths[at] ?? 0) - [...text].length))
-      .join('  ')
-      .trimEnd()}\n`;
-  return all.map(toLine).join('');
+  const widths = titles.map((_, at) => Math.max(...all.map((row) => lengthOf(row[at]))));
+  const needed = widths.reduce((sum, one) => sum + one, 0) + 2 * (widths.length - 1);
+  if (needed > width) return toBlocks(titles, cells);
+  return all
+    .map(
+      (row) =>
+        `${row
+          .map((text, at) => pad(text, widths[at]))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+function toBlocks(titles: readonly string[], cells: readonly (readonly string[])[]): string {
+  const width = Math.max(...titles.map(lengthOf));
+  const toBlock = (row: readonly string[]) =>
+    titles.map((title, at) => `${pad(title.toUpperCase(), width)}  ${row[at] ?? ''}`.trimEnd()).join('\n');
+  return `${cells.map(toBlock).join('\n\n')}\n`;
+}
+
+function lengthOf(text: string | undefined): number {
+  return [...(text ?? '')].length;
+}
+
+function pad(text: string, width = 0): string {
+  return text + ' '.repeat(Math.max(0, width - lengthOf(text)));
 }

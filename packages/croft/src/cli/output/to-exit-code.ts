@@ -20,6 +20,9 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   // Waiting or looking again does not help against a quota.
   E_QUOTA: exitCodes.failed,
   E_STOPPING: exitCodes.unreachable,
+  E_UNREACHABLE: exitCodes.unreachable,
+  E_CONNECTION_LOST: exitCodes.unreachable,
+  E_AMBIGUOUS: exitCodes.usage,
 };
 
 export function toExitCode(thrown: unknown): number {

@@ -3,7 +3,8 @@ import { parseJson } from '../../lib/text/parse-json.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { clientOptions, openClient, readSecret } from '../client.ts';
 import { agentKind, findRecord, sandboxKind, workspaceKind } from './find-record.ts';
-import { defineCreation, type Made } from './noun.ts';
+import { defineCreation, defineEdit, type Made } from './noun.ts';
+import { removeWorkspace } from './remove-workspace.ts';
 import { toGroup } from './to-group.ts';
 
 /** Nouns of an account, which the admin of a server can reach too. */
@@ -14,13 +15,19 @@ type Body<Noun extends 'agents' | 'sandboxes' | 'workspaces'> = Parameters<Accou
 
 const access = { options: clientOptions, open: openClient };
 const recordOptions = {
-  config: { type: 'string', value: 'JSON', summary: 'its settings, or @FILE; see docs/accounts.md' },
+  config: { type: 'string', value: 'JSON', summary: 'its settings, or @FILE with them; see docs/accounts.md' },
   description: { type: 'string', value: 'TEXT', summary: 'what it is for' },
 } as const;
+const editOptions = {
+  name: { type: 'string', value: 'NAME', summary: 'another name' },
+  ...recordOptions,
+  'if-version': { type: 'string', value: 'N', summary: 'only if the record still has this version' },
+} as const;
+const editUsage = '[--name NAME] [--config JSON | @FILE] [--description TEXT] [--if-version N]';
 const recordUsage = 'NAME [--config JSON | @FILE] [--description TEXT]';
 
 export const workspaces = toGroup({
-  ...{ name: 'workspaces', ...workspaceKind, ...access },
+  ...{ name: 'workspaces', example: 'notes', ...workspaceKind, ...access },
   columns: {
     id: ({ workspaceId }: Workspace) => workspaceId,
     name: ({ name }) => name,
@@ -31,17 +38,24 @@ export const workspaces = toGroup({
   list: (client: AccountClient) => Array.fromAsync(client.workspaces.all()),
   create: defineCreation({
     ...{ usage: recordUsage, isNamed: true, options: recordOptions },
+    examples: ['notes', 'notes --description "what we know"'],
     async run(client: AccountClient, name, { config, description }): Promise<Made> {
       const body = { name, description, config: toConfig(config) } as Body<'workspaces'>;
       const answer = await client.workspaces.create(body);
       return { answer, id: answer.workspaceId };
     },
   }),
-  remove: (client, { workspaceId }) => client.workspaces.remove(workspaceId),
+  edit: defineEdit({
+    ...{ usage: editUsage, options: editOptions },
+    examples: ['notes --description "what everybody knows"'],
+    run: (client: AccountClient, { workspaceId }, values) =>
+      client.workspaces.patch(workspaceId, toPatch(values), toVersion(values)),
+  }),
+  remove: (client, { workspaceId }) => removeWorkspace(client, workspaceId),
 });
 
 export const sandboxes = toGroup({
-  ...{ name: 'sandboxes', ...sandboxKind, ...access },
+  ...{ name: 'sandboxes', example: 'box', ...sandboxKind, ...access },
   columns: {
     id: ({ sandboxId }: Sandbox) => sandboxId,
     name: ({ name }) => name,
@@ -53,17 +67,40 @@ export const sandboxes = toGroup({
   list: (client: AccountClient) => Array.fromAsync(client.sandboxes.all()),
   create: defineCreation({
     ...{ usage: recordUsage, isNamed: true, options: recordOptions },
+    examples: ['box', `careful --config '{"permissionMode": "ask"}'`],
     async run(client: AccountClient, name, { config, description }): Promise<Made> {
       const body = { name, description, config: toConfig(config) } as Body<'sandboxes'>;
       const answer = await client.sandboxes.create(body);
       return { answer, id: answer.sandboxId };
     },
   }),
+  edit: defineEdit({
+    ...{ usage: editUsage, options: editOptions },
+    examples: [`box --config '{"timeout": 300}'`],
+    run: (client: AccountClient, { sandboxId }, values) =>
+      client.sandboxes.patch(sandboxId, toPatch(values), toVersion(values)),
+  }),
   remove: (client, { sandboxId }) => client.sandboxes.remove(sandboxId),
 });
 
+const referenceOptions = {
+  workspace: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    completes: 'workspaces',
+    summary: 'a workspace for it, by name or id; those that are named are all that it has',
+  },
+  sandbox: {
+    type: 'string',
+    value: 'NAME',
+    completes: 'sandboxes',
+    summary: 'the sandbox for its commands, by name or id',
+  },
+} as const;
+
 export const agents = toGroup({
-  ...{ name: 'agents', ...agentKind, ...access },
+  ...{ name: 'agents', example: 'writer', ...agentKind, ...access },
   columns: {
     id: ({ agentId }: Agent) => agentId,
     name: ({ name }) => name,
@@ -76,9 +113,9 @@ export const agents = toGroup({
     isNamed: true,
     options: {
       ...recordOptions,
-      workspace: { type: 'string', multiple: true, value: 'NAME', summary: 'a workspace for it, by name or id' },
-      sandbox: { type: 'string', value: 'NAME', summary: 'the sandbox for its commands, by name or id' },
+      ...referenceOptions,
     },
+    examples: ['writer --workspace notes --sandbox box'],
     async run(client: AccountClient, name, { config, description, workspace = [], sandbox }): Promise<Made> {
       const references = await findReferences(client, workspace, sandbox);
       const body = { name, description, config: { ...toConfig(config), ...references } };
@@ -86,11 +123,23 @@ export const agents = toGroup({
       return { answer, id: answer.agentId };
     },
   }),
+  edit: defineEdit({
+    usage: `[--workspace NAME …] [--sandbox NAME] ${editUsage}`,
+    options: { ...editOptions, ...referenceOptions },
+    examples: ['writer --workspace notes --workspace site', 'writer --name author'],
+    async run(client: AccountClient, { agentId }, { workspace = [], sandbox, ...values }) {
+      const patch = toPatch(values);
+      const references = await findReferences(client, workspace, sandbox);
+      const config = { ...patch.config, ...references };
+      const body = { ...patch, ...(Object.keys(config).length > 0 && { config }) };
+      return client.agents.patch(agentId, body, toVersion(values));
+    },
+  }),
   remove: (client, { agentId }) => client.agents.remove(agentId),
 });
 
 export const runners = toGroup({
-  ...{ name: 'runners', one: 'runner', ...access },
+  ...{ name: 'runners', one: 'runner', example: 'gpu-1', ...access },
   idOf: ({ name }: Runner) => name,
   nameOf: ({ name }) => name,
   columns: {
@@ -106,6 +155,7 @@ export const runners = toGroup({
   create: defineCreation({
     usage: 'NAME [--expires TIME]',
     isNamed: true,
+    examples: ['gpu-1 > ~/runner.token'],
     options: {
       expires: { type: 'string', value: 'TIME', summary: 'when its token ends, such as 2030-01-31T12:00:00Z' },
     },
@@ -144,6 +194,29 @@ function toConfig(given: string | undefined): Readonly<Record<string, unknown>> 
   const config = parseJson(given.startsWith('@') ? readSecret(given.slice(1)) : given);
   if (typeof config === 'object' && config !== null && !Array.isArray(config)) return { ...config };
   throw new UsageError(`--config takes a JSON object, or @FILE with one, not ${given.slice(0, 80)}`);
+}
+
+interface EditValues {
+  readonly name?: string;
+  readonly config?: string;
+  readonly description?: string;
+  readonly 'if-version'?: string;
+}
+
+/** The change that the flags name. An empty description takes the description away. */
+function toPatch({ name, config, description }: EditValues) {
+  return {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description: description === '' ? null : description }),
+    ...(config !== undefined && { config: toConfig(config) }),
+  };
+}
+
+function toVersion({ 'if-version': given }: EditValues): { version?: number } {
+  if (given === undefined) return {};
+  const version = Number(given);
+  if (Number.isSafeInteger(version) && version > 0) return { version };
+  throw new UsageError(`--if-version takes the version of the record, such as 3, not ${given}`);
 }
 
 async function findReferences(client: AccountClient, workspaceNames: readonly string[], sandboxName?: string) {

@@ -4,17 +4,21 @@ import { UsageError } from '../../lib/usage-error.ts';
 export interface Kind<Row> {
   /** One of them, for messages: `workspace`. */
   readonly one: string;
+  /** The command that lists them, unless that is the word for several: `workspaces`. */
+  readonly listedBy?: string;
   idOf(row: Row): string;
   nameOf(row: Row): string;
 }
 
 /** Finds the record that a person means by its name or id. */
 export function findRecord<Row>(rows: readonly Row[], wanted: string, kind: Kind<Row>): Row {
-  const { one, idOf, nameOf } = kind;
+  const { one, idOf, nameOf, listedBy } = kind;
   const [found, ...others] = rows.filter((row) => nameOf(row) === wanted || idOf(row) === wanted);
   if (found === undefined) {
     const known = rows.slice(0, 50).map(nameOf).join(', ') || 'none';
-    throw new AppError('E_NOT_FOUND', `there is no ${one} ${wanted}; there are: ${known}`);
+    throw new AppError('E_NOT_FOUND', `there is no ${one} ${wanted}; there are: ${known}`, {
+      hint: `See them with: croft ${listedBy ?? `${one}s`}`,
+    });
   }
   if (others.length === 0) return found;
   const all = [found, ...others].map((row) => `${idOf(row)} (${nameOf(row)})`);
@@ -35,6 +39,7 @@ export const workspaceKind: Kind<{ readonly name: string; readonly workspaceId: 
 };
 export const sandboxKind: Kind<{ readonly name: string; readonly sandboxId: string }> = {
   one: 'sandbox',
+  listedBy: 'sandboxes',
   idOf: ({ sandboxId }) => sandboxId,
   nameOf: ({ name }) => name,
 };

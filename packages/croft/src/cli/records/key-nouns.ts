@@ -19,7 +19,7 @@ const access = {
 };
 
 export const keys = toGroup({
-  ...{ name: 'keys', one: 'key', ...access },
+  ...{ name: 'keys', one: 'key', example: 'laptop', ...access },
   idOf: ({ keyId }: Key) => keyId,
   nameOf: ({ name }) => name,
   columns: {
@@ -34,14 +34,22 @@ export const keys = toGroup({
   create: defineCreation({
     usage: 'NAME --scope SCOPE … [--agent NAME …] [--expires TIME]',
     isNamed: true,
+    examples: ['laptop --scope read --scope call > ~/laptop.key'],
     options: {
       scope: {
         type: 'string',
         multiple: true,
         value: 'SCOPE',
+        completes: ['read', 'write', 'call', 'approve', 'terminal'],
         summary: 'what it may do: read, write, call, approve, terminal',
       },
-      agent: { type: 'string', multiple: true, value: 'NAME', summary: 'only this agent, by name or id' },
+      agent: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME',
+        completes: 'agents',
+        summary: 'only this agent, by name or id',
+      },
       expires: { type: 'string', value: 'TIME', summary: 'when it ends, such as 2030-01-31T12:00:00Z' },
     },
     async run(client: Client, name, { scope, agent, expires }): Promise<Made> {
@@ -63,7 +71,7 @@ function toMadeKey(answer: { key: Key; secret: string }): Made {
 }
 
 export const secrets = toGroup({
-  ...{ name: 'secrets', one: 'secret', ...access },
+  ...{ name: 'secrets', one: 'secret', example: 'REGISTRY_TOKEN', ...access },
   idOf: ({ name }: Secret) => name,
   nameOf: ({ name }) => name,
   columns: { name: ({ name }) => name, updated: ({ updatedAt }) => updatedAt },
@@ -71,6 +79,7 @@ export const secrets = toGroup({
   create: defineCreation({
     usage: 'NAME [--value-file FILE]',
     isNamed: true,
+    examples: ['REGISTRY_TOKEN < ~/registry.token'],
     options: {
       'value-file': { type: 'string', value: 'FILE', summary: 'a file with its value (standard input)' },
     },
@@ -84,11 +93,16 @@ export const secrets = toGroup({
 });
 
 const agentOption = {
-  agent: { type: 'string', value: 'NAME', summary: 'the agent, by name or id (the only one)' },
+  agent: {
+    type: 'string',
+    value: 'NAME',
+    completes: 'agents',
+    summary: 'the agent, by name or id (the only one)',
+  },
 } as const;
 
 export const sessions = toGroup({
-  ...{ name: 'sessions', one: 'session', ...access },
+  ...{ name: 'sessions', one: 'session', example: 'ses_1', ...access },
   options: { ...keyOptions, ...agentOption },
   idOf: ({ session }: Session) => session,
   nameOf: ({ session }) => session,
@@ -97,6 +111,7 @@ export const sessions = toGroup({
   create: defineCreation({
     usage: '[--agent NAME] [--parent SESSION] [--workspace NAME …] [--read-only] [--permission-mode MODE]',
     isNamed: false,
+    examples: ['--agent writer --read-only'],
     options: {
       ...agentOption,
       parent: {
@@ -104,7 +119,13 @@ export const sessions = toGroup({
         value: 'SESSION',
         summary: 'the session that it is a child of (the default one)',
       },
-      workspace: { type: 'string', multiple: true, value: 'NAME', summary: 'only this workspace of the agent' },
+      workspace: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME',
+        completes: 'workspaces',
+        summary: 'only this workspace of the agent',
+      },
       'read-only': { type: 'boolean', summary: 'nothing may be changed or run' },
       'permission-mode': { type: 'string', value: 'MODE', summary: 'at least as strict as this: ask, edit or bypass' },
     },

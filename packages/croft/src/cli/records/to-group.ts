@@ -2,19 +2,20 @@ import { UsageError } from '../../lib/usage-error.ts';
 import { reportingErrors } from '../client.ts';
 import { type Command, type CommandContext, type CommandGroup, defineGroup, type Invocation } from '../command.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { outputOptions, printJson, printRows, toCell } from '../output/print-rows.ts';
+import { outputOptions, printJson, printRecord, printRows } from '../output/print-rows.ts';
 import { findRecord } from './find-record.ts';
 import type { Made, Noun } from './noun.ts';
 
 type Given = Invocation<Record<string, unknown>>;
 
-/** The verbs of a noun: list, show, create, delete and, for a record with a secret, rotate. */
+/** The verbs of a noun: list, show, create, edit, delete and, for a record with a secret, rotate. */
 export function toGroup<Reach, Row>(noun: Noun<Reach, Row>): CommandGroup {
-  const { aliases = {}, rotate } = noun;
+  const { aliases = {}, edit, rotate } = noun;
   const verbs = {
     list: toList(noun),
     show: toShow(noun),
     create: toCreate(noun),
+    ...(edit && { edit: toEdit(noun, edit) }),
     delete: toDelete(noun, 'delete'),
     ...(rotate && { rotate: toRotate(noun, rotate) }),
     ...Object.fromEntries(Object.keys(aliases).map((verb) => [verb, toDelete(noun, verb)])),
@@ -23,7 +24,8 @@ export function toGroup<Reach, Row>(noun: Noun<Reach, Row>): CommandGroup {
 }
 
 function toList<Reach, Row>(noun: Noun<Reach, Row>): Command {
-  return toVerb(noun, 'list', '[--json | -q]', outputOptions, async ({ values, positionals }, terminal) => {
+  const about = { usage: '[--json | -q]', options: outputOptions, examples: ['', '--json'] };
+  return toVerb(noun, 'list', about, async ({ values, positionals }, terminal) => {
     mustHave(positionals, 0, `croft ${noun.name} list`);
     const rows = await noun.list(noun.open(values, terminal), values);
     printRows({ ...noun, rows, answer: { [noun.name]: rows } }, values, terminal);
@@ -32,27 +34,41 @@ function toList<Reach, Row>(noun: Noun<Reach, Row>): Command {
 
 function toShow<Reach, Row>(noun: Noun<Reach, Row>): Command {
   const usage = `${noun.one.toUpperCase()} [--json]`;
-  return toVerb(noun, 'show', usage, { json: outputOptions.json }, async ({ values, positionals }, terminal) => {
+  const about = { usage, options: { json: outputOptions.json }, examples: [noun.example] };
+  return toVerb(noun, 'show', about, async ({ values, positionals }, terminal) => {
     const [wanted] = mustHave(positionals, 1, `croft ${noun.name} show ${usage}`);
     const row = findRecord(await noun.list(noun.open(values, terminal), values), wanted, noun) as object;
-    const lines = Object.entries(row).map(([field, value]) => `${field}\t${toCell(toText(value))}\n`);
     if (values.json) printJson(row, terminal.stdout);
-    else terminal.stdout.write(lines.join(''));
+    else printRecord(row, terminal);
   });
 }
 
 function toCreate<Reach, Row>(noun: Noun<Reach, Row>): Command {
-  const { usage, options, isNamed, run } = noun.create;
-  const own = { ...options, json: outputOptions.json };
-  return toVerb(noun, 'create', usage, own, async ({ values, positionals }, terminal) => {
+  const { usage, options, examples, isNamed, run } = noun.create;
+  const about = { usage, options: { ...options, json: outputOptions.json }, examples, words: [[]] };
+  return toVerb(noun, 'create', about, async ({ values, positionals }, terminal) => {
     const [name = ''] = mustHave(positionals, isNamed ? 1 : 0, `croft ${noun.name} create ${usage}`);
     printMade(await run(noun.open(values, terminal), name, values, terminal), values, terminal);
   });
 }
 
+function toEdit<Reach, Row>(noun: Noun<Reach, Row>, edit: NonNullable<Noun<Reach, Row>['edit']>): Command {
+  const usage = `${noun.one.toUpperCase()} ${edit.usage} [--json]`;
+  const about = { usage, options: { ...edit.options, json: outputOptions.json }, examples: edit.examples };
+  return toVerb(noun, 'edit', about, async ({ values, positionals }, terminal) => {
+    const [wanted] = mustHave(positionals, 1, `croft ${noun.name} edit ${usage}`);
+    if (!Object.keys(edit.options).some((flag) => flag !== 'if-version' && values[flag] !== undefined))
+      throw new UsageError(`say what changes; usage: croft ${noun.name} edit ${usage}`);
+    const client = noun.open(values, terminal);
+    const row = findRecord(await noun.list(client, values), wanted, noun);
+    printMade({ answer: await edit.run(client, row, values), id: noun.idOf(row) }, values, terminal);
+  });
+}
+
 function toDelete<Reach, Row>(noun: Noun<Reach, Row>, verb: string): Command {
   const usage = `${noun.one.toUpperCase()}… [--json]`;
-  return toVerb(noun, verb, usage, { json: outputOptions.json }, async ({ values, positionals }, terminal) => {
+  const about = { usage, options: { json: outputOptions.json }, examples: [noun.example] };
+  return toVerb(noun, verb, about, async ({ values, positionals }, terminal) => {
     const wanted = mustHave(positionals, Math.max(1, positionals.length), `croft ${noun.name} ${verb} ${usage}`);
     const client = noun.open(values, terminal);
     const rows = await noun.list(client, values);
@@ -64,7 +80,8 @@ function toDelete<Reach, Row>(noun: Noun<Reach, Row>, verb: string): Command {
 
 function toRotate<Reach, Row>(noun: Noun<Reach, Row>, rotate: NonNullable<Noun<Reach, Row>['rotate']>): Command {
   const usage = `${noun.one.toUpperCase()} [--json]`;
-  return toVerb(noun, 'rotate', usage, { json: outputOptions.json }, async ({ values, positionals }, terminal) => {
+  const about = { usage, options: { json: outputOptions.json }, examples: [noun.example] };
+  return toVerb(noun, 'rotate', about, async ({ values, positionals }, terminal) => {
     const [wanted] = mustHave(positionals, 1, `croft ${noun.name} rotate ${usage}`);
     const client = noun.open(values, terminal);
     const row = findRecord(await noun.list(client, values), wanted, noun);
@@ -74,17 +91,15 @@ function toRotate<Reach, Row>(noun: Noun<Reach, Row>, rotate: NonNullable<Noun<R
 
 type Work = (given: Given, terminal: CommandContext) => Promise<void>;
 
-function toVerb<Reach, Row>(
-  noun: Noun<Reach, Row>,
-  verb: string,
-  usage: string,
-  options: Command['options'],
-  work: Work,
-): Command {
+type About = Pick<Command, 'usage' | 'options' | 'examples' | 'words'>;
+
+/** `examples` are what comes after the verb. */
+function toVerb<Reach, Row>(noun: Noun<Reach, Row>, verb: string, about: About, work: Work): Command {
+  const name = `${noun.name} ${verb}`;
   return {
-    name: `${noun.name} ${verb}`,
-    usage: `croft ${noun.name} ${verb} ${usage}`,
-    options: { ...options, ...noun.options },
+    ...{ name, usage: `croft ${name} ${about.usage}`, words: about.words ?? [noun.name] },
+    examples: about.examples.map((rest) => `croft ${name} ${rest}`.trim()),
+    options: { ...about.options, ...noun.options },
     run: (given, terminal) =>
       reportingErrors(terminal, async () => {
         await work(given, terminal);
@@ -103,8 +118,4 @@ function printMade({ answer, id, secret }: Made, values: Given['values'], { stdo
   if (secret && !values.json) stderr.write(`${secret.about}\n`);
   if (values.json) printJson(answer, stdout);
   else stdout.write(`${secret?.value ?? id}\n`);
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -4,9 +4,9 @@ import { errorMessage } from '../../lib/error-message.ts';
 import { goQuote } from '../../lib/text/go-quote.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import type { Values } from '../command.ts';
-import type { serveOptions } from './serve-options.ts';
+import type { serveFlags } from './serve-flags.ts';
 
-type ServeValues = Values<typeof serveOptions>;
+type ServeValues = Values<typeof serveFlags>;
 
 export function toRunnerSettings(values: ServeValues) {
   return {

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalog, TerminalTold, terminalSubprotocol } from '@croft/protocol';
+import { type ErrorCode, errorCatalog, TerminalServerMessage, terminalSubprotocol } from '@croft/protocol';
 import { WebSocket } from 'ws';
 import type { Screen } from './screen.ts';
 
@@ -79,9 +79,9 @@ export function connectTerminal(
   }
 }
 
-function readServerMessage(data: Buffer): TerminalTold | undefined {
+function readServerMessage(data: Buffer): TerminalServerMessage | undefined {
   try {
-    return TerminalTold.parse(JSON.parse(data.toString()));
+    return TerminalServerMessage.parse(JSON.parse(data.toString()));
   } catch {
     return undefined;
   }

@@ -2,8 +2,8 @@ import { AppError } from '@croft/protocol';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { CallJournal } from '../events/call-journal.ts';
-import { type Emit, titleOfCall } from '../events/emitter.ts';
-import { toLoggableArguments } from '../events/loggable-arguments.ts';
+import type { Emit } from '../events/emitter.ts';
+import { summarizeArguments, titleOfCall } from '../events/summarize-arguments.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import { withNotices } from '../tools/result-notices.ts';
 import type { ToolResult } from '../tools/tool.ts';
@@ -46,7 +46,7 @@ export function createCallRecorder({ workspaces, secrets, journal, emit, onWarni
     ) => Promise<ToolResult>,
   ): Promise<ToolResult> {
     const startedAt = performance.now();
-    const log = (fields: unknown) => toLoggableArguments(fields, secrets.redact);
+    const log = (fields: unknown) => summarizeArguments(fields, secrets.redact);
     const workspace = nameOf(workspaceHint(rawInput));
     const about = () => ({ ...log({ tool: name, workspace }), session });
     const shown = journal && { ...idOf(workspace), title: titleOfCall(rawInput, secrets.redact) };

@@ -4,7 +4,7 @@ import { findNearest } from '../arguments/nearest-name.ts';
 import { defineTool, type Tool, type ToolAccess } from '../tools/tool.ts';
 import type { ToolDescription } from './describe-tool.ts';
 import { renderSchema, renderSignature } from './render-tool.ts';
-import { toNames } from './tool-names.ts';
+import { toolsByName } from './tools-by-name.ts';
 
 /** The tools of one toolbox, apart by whether clients list them. */
 interface MoreToolsOptions {
@@ -40,7 +40,7 @@ const input = z.object({
  * people have rules for them in their clients, by name.
  */
 export function createMoreTools({ listed, unlisted, describe }: MoreToolsOptions) {
-  const byName = toNames(unlisted);
+  const byName = toolsByName(unlisted);
   const tool = defineTool({
     name: moreToolsName,
     title: 'More tools',
@@ -76,7 +76,7 @@ export function createMoreTools({ listed, unlisted, describe }: MoreToolsOptions
   function mustFind(name: string): ToolDescription {
     const found = describe(byName.get(name)?.name ?? '');
     if (found) return found;
-    const own = toNames(listed).get(name)?.name;
+    const own = toolsByName(listed).get(name)?.name;
     if (own !== undefined) throw new AppError('E_INVALID_INPUT', `${own} is a listed tool: call ${own} itself`);
     const shown = name.slice(0, maxShown);
     const nearest = findNearest(shown, [...byName.keys()]);

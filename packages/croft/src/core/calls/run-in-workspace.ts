@@ -5,8 +5,8 @@ import { watchDiagnostics } from '../checks/post-edit/watch-diagnostics.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
-import { type Emit, titleOfCall } from '../events/emitter.ts';
-import { toLoggableArguments } from '../events/loggable-arguments.ts';
+import type { Emit } from '../events/emitter.ts';
+import { summarizeArguments, titleOfCall } from '../events/summarize-arguments.ts';
 import { allowControlFiles } from '../files/allow-control-files.ts';
 import type { GuardedPath } from '../files/files.ts';
 import { createNotUndoableNotices } from '../history/checkpoints/not-undoable-notices.ts';
@@ -21,7 +21,7 @@ import { checkAccess, needsApproval } from '../workspace/permission.ts';
 import type { ShownNetwork, Workspace, WorkspaceCall } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { ActiveCall } from './active-calls.ts';
-import { addEffect } from './add-effect.ts';
+import { addPostEditResult } from './add-post-edit-result.ts';
 import { collectDenials } from './collect-denials.ts';
 import { runWrappedCall, throwNothingDone } from './run-wrapped-call.ts';
 import { type OutputReceiver, streamOutput } from './stream-output.ts';
@@ -100,21 +100,21 @@ const maxTitle = 200;
 const maxHosts = 50;
 
 function toWorkspaceCall(
-  { name, access, tells, leavesFiles, byproducts }: Tool,
+  { name, access, reportsChanges, leavesFiles, byproducts }: Tool,
   { input: { command, file_path: file, path } }: PreparedCall,
   { session, signal }: ToolContext,
   secrets: RunInWorkspaceOptions['secrets'],
 ): WorkspaceCall {
   const shown = String([command, file, path].find((value) => typeof value === 'string') ?? '');
   const title = secrets.redact(shown).slice(0, maxTitle);
-  return { tool: name, access, session: session.id, title, signal, tells, leavesFiles, byproducts };
+  return { tool: name, access, session: session.id, title, signal, reportsChanges, leavesFiles, byproducts };
 }
 
 /** Collects the notices of `Workspace.wrapCall` about what it could not do, each once. */
 function collectNotices() {
   const [unkept, unstored]: [string[], string[]] = [[], []];
   const into = (list: string[]) => (words: string) => void (list.includes(words) || list.push(words));
-  return { unkept, unstored, handlers: { onUnkept: into(unkept), onUnstored: into(unstored) } };
+  return { unkept, unstored, handlers: { onNotUndoable: into(unkept), onUnstored: into(unstored) } };
 }
 
 const nobodyHint = 'Nobody can approve this call here: do not repeat it. Ask the operator for another permission mode.';
@@ -174,7 +174,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     call.mustEndWithin(tool.timeoutMs, tool.name);
     await checkQuota(tool, workspace).catch(throwNothingDone);
     const begun = recordBegin(tool, context, admitted);
-    const work = async (telling?: ChangeReporter) => run(tool, prepared, agreed, telling).finally(output?.end);
+    const work = async (reporter?: ChangeReporter) => run(tool, prepared, agreed, reporter).finally(output?.end);
     const { unkept, unstored, handlers } = collectNotices();
     const wrapped = { ...toWorkspaceCall(tool, prepared, context, secrets), id: call.id, ...handlers };
     openSandboxEarly(prepared, context);
@@ -188,14 +188,14 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     if (workspace.isFleeting && leavesRunning) throw cannotRunInBackground(tool.name);
   }
 
-  async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, telling?: ChangeReporter) {
+  async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, reporter?: ChangeReporter) {
     const watch = tool.access === 'write' ? watchDiagnostics(context) : undefined;
     const { touched, replacement, ...result } = await prepared.run(pin(tool, watch?.context ?? context));
-    if (replacement) telling?.changed(replacement);
+    if (replacement) reporter?.changed(replacement);
     if (touched === undefined) return result;
     // Formatters and linters run code of the workspace: a caller who needs approval to run code gets none of them.
     const runsPrograms = !needsApproval(context.workspace.permission, { access: 'execute' });
-    return addEffect(result, await effects.runAfter(context, touched, { runsPrograms, watch, telling }));
+    return addPostEditResult(result, await effects.runAfter(context, touched, { runsPrograms, watch, reporter }));
   }
 
   /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
@@ -222,7 +222,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     { call, rawInput }: Pick<AdmittedWorkspaceCall, 'call' | 'rawInput'>,
   ): Promise<void> {
     if (!journal || access === 'read') return;
-    const about = toLoggableArguments({ tool, workspace: workspace.name }, secrets.redact);
+    const about = summarizeArguments({ tool, workspace: workspace.name }, secrets.redact);
     const known = workspace.id === workspace.name ? {} : { workspaceId: workspace.id };
     await journal.began(session.id, { ...about, ...known, title: titleOfCall(rawInput, secrets.redact) }, call.id);
   }

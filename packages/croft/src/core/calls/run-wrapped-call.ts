@@ -39,10 +39,10 @@ export async function runWrappedCall(
   let hasStarted = false;
   let ran: ToolResult | undefined;
   try {
-    return await wrapCall(call, async (telling) => {
+    return await wrapCall(call, async (reporter) => {
       await begun;
       hasStarted = call.access !== 'read';
-      ran = await work(telling);
+      ran = await work(reporter);
       return ran;
     });
   } catch (thrown) {

@@ -27,7 +27,7 @@ import {
 } from './run-in-workspace.ts';
 
 import { createToolListing, type ToolListingOptions } from './tool-listing.ts';
-import { toNames } from './tool-names.ts';
+import { toolsByName } from './tools-by-name.ts';
 
 export type { Caller } from './run-in-workspace.ts';
 
@@ -62,7 +62,7 @@ export type Toolbox = ReturnType<typeof createToolbox>;
 export function createToolbox(options: ToolboxOptions) {
   const { tools, workspaces, journal, secrets, emit, sessionTools, onWarning } = options;
   const { present, describe, more } = createToolListing(tools.filter(options.isIncluded), options);
-  const byName = toNames(present);
+  const byName = toolsByName(present);
   const calls = createActiveCalls();
   const answers = { secrets, hasPages: byName.has('next_page') };
   const runInWorkspace = createRunInWorkspace(options);

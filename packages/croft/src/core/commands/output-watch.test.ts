@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTokenBucket } from '../../lib/concurrency/token-bucket.ts';
-import { compilePattern } from '../../lib/text/patterns/linear-pattern.ts';
+import { compileLinearPattern } from '../../lib/text/patterns/linear-pattern.ts';
 import { createOutputWatch } from './output-watch.ts';
 
 const source = '((.?){10}){10}x';
@@ -20,7 +20,7 @@ test('slow patterns are tried on a limited number of lines, and the answer says 
     steps += count;
     allowance.spend(count);
   };
-  const patterns = Array.from({ length: 32 }, () => ({ source, isMatch: compilePattern(source, spend) }));
+  const patterns = Array.from({ length: 32 }, () => ({ source, isMatch: compileLinearPattern(source, spend) }));
   const watch = createOutputWatch({ patterns, allowance, idleMs: 0, onIdle: () => {} });
   watch.observe('stderr', flood);
   const oneLine = lineChars * 250;

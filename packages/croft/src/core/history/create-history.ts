@@ -1,6 +1,6 @@
+import { createChangeRecorder } from './checkpoints/change-recorder.ts';
 import { createRecordVerdicts } from './checkpoints/record-verdicts.ts';
 import { createRevertChanges } from './checkpoints/revert-changes.ts';
-import { createTimeline } from './checkpoints/timeline.ts';
 import { createUndo, toCheckpoint } from './checkpoints/undo.ts';
 import { createCheckpointLog, findUndone } from './logs/checkpoint-log.ts';
 import { createRetention, defaultRetention, type Retention } from './logs/retention.ts';
@@ -51,8 +51,8 @@ export function createHistory({ archive: separateArchive, ...options }: HistoryO
   const [snapshots, verdicts] = [createSnapshotLog(archiveStore), createVerdictLog(archiveStore)];
   const { firstReadMs = defaults.firstReadMs, maxFileBytes = defaults.maxFileBytes } = options;
   const onCheckpoint = () => retention.noteCheckpoint();
-  const timeline = createTimeline({ tree, log, now, onWarning, maxFileBytes, firstReadMs, onCheckpoint });
-  const { exclusively } = timeline;
+  const recorder = createChangeRecorder({ tree, log, now, onWarning, maxFileBytes, firstReadMs, onCheckpoint });
+  const { exclusively } = recorder;
   const rules = { ...defaultRetention, ...options.retention };
   const logs = { store: tree.store, log, snapshots, verdicts };
   const retention = createRetention({ ...logs, retention: rules, now, onWarning });
@@ -77,7 +77,7 @@ export function createHistory({ archive: separateArchive, ...options }: HistoryO
     },
     past: createPastTrees({ tree, archive, log, snapshots }),
     diff: createDiffSnapshots({ tree, archive, archiveStore, snapshots, maxFileBytes }),
-    restore: createRestore({ tree, timeline, archive, log, snapshots, take, findTarget, now }),
+    restore: createRestore({ tree, recorder, archive, log, snapshots, take, findTarget, now }),
     async snapshotBefore(what, description, signal) {
       return exclusively(async () => {
         const name = await snapshots.freeName(what, now());
@@ -89,17 +89,17 @@ export function createHistory({ archive: separateArchive, ...options }: HistoryO
       await snapshots.mustFind(name);
       await snapshots.drop([name]);
     },
-    record: timeline.record,
-    recordReported: timeline.recordReported,
-    recordCheck: timeline.recordCheck,
-    revertChanges: createRevertChanges({ tree, timeline }),
+    record: recorder.record,
+    recordReported: recorder.recordReported,
+    recordCheck: recorder.recordCheck,
+    revertChanges: createRevertChanges({ tree, recorder }),
     async checkpoints(limit) {
       const all = await exclusively(() => log.list());
       const isUndone = findUndone(all);
       return all.slice(0, limit).map((one) => toCheckpoint(one, isUndone(one) ? one.note.undoneBy : undefined));
     },
-    undo: createUndo({ tree, timeline, log, now }),
-    ...createRecordVerdicts({ tree, timeline, verdicts, onWarning }),
+    undo: createUndo({ tree, recorder, log, now }),
+    ...createRecordVerdicts({ tree, recorder, verdicts, onWarning }),
     shrink: retention.shrink,
     async idle() {
       await exclusively(async () => {});

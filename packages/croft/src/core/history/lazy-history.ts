@@ -5,7 +5,7 @@ import type { History } from './ports/history.ts';
  * Returns a history that calls `open` for each method; `open` is expected to open once. If the history cannot be
  * opened, a call runs without one, and methods that ask for history throw the reason.
  */
-export function openHistoryLazily(open: () => Promise<History>, onWarning: (message: string) => void): History {
+export function createLazyHistory(open: () => Promise<History>, onWarning: (message: string) => void): History {
   const openOrWarn = () =>
     open().catch((thrown) => {
       onWarning(`the history of a workspace cannot be opened: ${thrown}`);
@@ -30,13 +30,13 @@ export function openHistoryLazily(open: () => Promise<History>, onWarning: (mess
     diff: async (wanted) => (await open()).diff(wanted),
     restore: async (target, signal) => (await open()).restore(target, signal),
     remove: async (name) => (await open()).remove(name),
-    async record(call, work, onUnkept) {
+    async record(call, work, onNotUndoable) {
       const history = await openOrWarn();
-      return history ? history.record(call, work, onUnkept) : work();
+      return history ? history.record(call, work, onNotUndoable) : work();
     },
-    async recordReported(call, work, onUnkept) {
+    async recordReported(call, work, onNotUndoable) {
       const history = await openOrWarn();
-      return history ? history.recordReported(call, work, onUnkept) : work();
+      return history ? history.recordReported(call, work, onNotUndoable) : work();
     },
     async recordCheck(call, work) {
       const history = await openOrWarn();

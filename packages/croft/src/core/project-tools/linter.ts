@@ -12,7 +12,10 @@ export interface Finding {
   readonly severity: 'error' | 'warning' | 'info';
 }
 
-/** Only `clean` and `warnings` are green. `warnings`: findings with which the tool itself passes. */
+/**
+ * The result of a run. `warnings`: the tool has findings and still exits with success. `broken`: the tool failed.
+ * `unreadable`: its output was not understood. Only `clean` and `warnings` count as passed.
+ */
 export type LintState = 'clean' | 'warnings' | 'findings' | 'broken' | 'unreadable';
 
 export interface LintReport {

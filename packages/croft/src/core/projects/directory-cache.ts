@@ -29,7 +29,7 @@ interface Listed {
  * Caches listings and stats for callers that need the same directories again and again. Within one `round` nothing is
  * read twice; in a later one, an unchanged directory costs a stat instead of a listing.
  */
-export function cacheFiles(files: Files, round: () => number): CachedFiles {
+export function cacheDirectories(files: Files, round: () => number): CachedFiles {
   const listings = new Map<string, Promise<Listed>>();
   const stats = new Map<string, { readonly round: number; readonly answer: Promise<FileStat> }>();
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Files } from '../files/files.ts';
-import { cacheFiles } from './directory-cache.ts';
+import { cacheDirectories } from './directory-cache.ts';
 import { createProjectFinder } from './find-projects.ts';
 import { listDirectoriesTo } from './list-project-directories.ts';
 import type { Detector, Profile } from './profile.ts';
@@ -39,7 +39,7 @@ export function createNearbyProjects({ files, detectors, now }: NearbyProjectsOp
   /** Directories that had a project. */
   const projectDirectories = new Set<string>();
   const rounds = createRounds(now);
-  const remembered = cacheFiles(files, rounds.current);
+  const remembered = cacheDirectories(files, rounds.current);
 
   return {
     async around(path) {

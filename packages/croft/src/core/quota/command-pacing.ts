@@ -12,7 +12,7 @@ export interface CommandPacing {
 const defaultPauseMs = 2000;
 /** Commands that wait for their start. One more is refused. */
 const maxWaiting = 5;
-/** An account that has not grown for so many pauses is not paced. */
+/** An account that has not grown for this many pauses is not paced. */
 const forgetAfter = 15;
 
 /**

@@ -15,7 +15,7 @@ interface Before extends Baseline {
   readonly held: StorageUse;
 }
 
-/** Calls are not measured while the account has more than this left: no sandbox grows by so much. */
+/** Calls are not measured while the account has more than this left: no sandbox grows by more. */
 const nearBytes = 16 * 1024 ** 3;
 
 /**

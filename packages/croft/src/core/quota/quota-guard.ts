@@ -10,7 +10,7 @@ import type { CommandPacing } from './command-pacing.ts';
 export interface AccountStorage {
   /** Resolves when its current use is known. */
   ready(): Promise<void>;
-  /** Throws `E_QUOTA` if so many more bytes exceed the quota. */
+  /** Throws `E_QUOTA` if `bytes` more exceed the quota. */
   mustHave(bytes: number): void;
   /** Adds to the current use. */
   charge(bytes: number): void;
@@ -25,7 +25,7 @@ export interface DiskCapacity {
   /** Bytes left. Negative while nothing may grow. */
   left(): number;
   isShort(): boolean;
-  /** Throws `E_STORAGE_FULL` if so many bytes do not fit. */
+  /** Throws `E_STORAGE_FULL` if `bytes` more do not fit. */
   mustHave(bytes: number): void;
   /** Absent: commands start at once. */
   readonly pacing?: CommandPacing | undefined;

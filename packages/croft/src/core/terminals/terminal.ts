@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
-import { AppError, type TerminalTold } from '@croft/protocol';
+import { AppError, type TerminalServerMessage } from '@croft/protocol';
 import type { RunningProgram, TerminalSize } from '../commands/sandbox.ts';
 import { createScrollback } from './scrollback.ts';
 
 /** A connection that shows a terminal. */
 export interface TerminalViewer {
   show(bytes: Buffer): void;
-  tell(message: TerminalTold): void;
+  tell(message: TerminalServerMessage): void;
   /** Called when another viewer takes over, or the terminal has ended. */
   leave(): void;
 }
@@ -39,7 +39,7 @@ const maxTypedBytes = 8 * 1024 * 1024;
 export function createSandboxTerminal({ id, running, graceMs }: TerminalOptions) {
   let viewer: TerminalViewer | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let end: TerminalTold | undefined;
+  let end: TerminalServerMessage | undefined;
   let reason: string | undefined;
   const printed = bufferOutput(running, (bytes) => viewer?.show(bytes));
   const ended = running.exit.then(
@@ -94,7 +94,7 @@ export function createSandboxTerminal({ id, running, graceMs }: TerminalOptions)
     timer.unref();
   }
 
-  function finish(how: TerminalTold): void {
+  function finish(how: TerminalServerMessage): void {
     end = how;
     viewer?.tell(how);
     clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { AppError, type TerminalTold } from '@croft/protocol';
+import { AppError, type TerminalServerMessage } from '@croft/protocol';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ProgramExit, Sandbox } from '../commands/sandbox.ts';
 import { createTerminals, type TerminalOwner } from './terminals.ts';
@@ -31,11 +31,11 @@ function open(graceMs = 60_000) {
 }
 
 function newViewer() {
-  const [reported, shown]: [TerminalTold[], Buffer[]] = [[], []];
+  const [reported, shown]: [TerminalServerMessage[], Buffer[]] = [[], []];
   const leave = vi.fn();
   const viewer = {
     show: (bytes: Buffer) => void shown.push(bytes),
-    tell: (one: TerminalTold) => void reported.push(one),
+    tell: (one: TerminalServerMessage) => void reported.push(one),
   };
   return { ...viewer, leave, told: reported, text: () => Buffer.concat(shown).toString() };
 }

@@ -82,7 +82,7 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
    * The tool changes at most one file, and its result says how (`replacement`): the history need not compare trees.
    * Absent: it may change anything.
    */
-  readonly tells?: true;
+  readonly reportsChanges?: true;
   /** The tool changes no file of the workspace: the history need not compare trees. Absent: it may change anything. */
   readonly leavesFiles?: true;
   /** As in `HistoryCall`: which of its changes `undo` skips. */

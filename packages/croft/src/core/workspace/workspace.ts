@@ -27,7 +27,7 @@ export interface WorkspaceCall {
   readonly title: string;
   readonly signal: AbortSignal;
   /** Whether the call reports its change, so that the history need not compare trees. */
-  readonly tells?: boolean | undefined;
+  readonly reportsChanges?: boolean | undefined;
   /** Whether the call changes no file, so that the history need not compare trees. */
   readonly leavesFiles?: boolean | undefined;
   /** As in `HistoryCall`: which of its changes `undo` skips. */
@@ -36,7 +36,7 @@ export interface WorkspaceCall {
    * Called with the reason when a change of the call cannot be undone because its content was not stored. Never called
    * for a workspace on a runner.
    */
-  readonly onUnkept?: OnNotUndoable | undefined;
+  readonly onNotUndoable?: OnNotUndoable | undefined;
   /**
    * Called with a notice for the answer when changes wait on this machine for their storage. Absent: nobody wants to
    * know.
@@ -49,7 +49,7 @@ export interface WorkspaceCall {
  * records them. `work` may receive an object to report its changes to. An error before `work` has run is the answer of
  * the call; for an error after it see `core/calls/run-wrapped-call.ts`.
  */
-export type WrapCall = <T>(call: WorkspaceCall, work: (telling?: ChangeReporter) => Promise<T>) => Promise<T>;
+export type WrapCall = <T>(call: WorkspaceCall, work: (reporter?: ChangeReporter) => Promise<T>) => Promise<T>;
 
 /** The network of a sandbox as its owner has written it. */
 export interface ShownNetwork {

@@ -8,7 +8,7 @@ import { errnoOf, fileError } from '../../disk/paths/file-errors.ts';
 import { type DirectoryFds, parentOf } from '../files/directory-fds.ts';
 import { splitTreePath } from '../tree/amend-tree.ts';
 import type { FileIdentity } from '../tree/tree-nodes.ts';
-import { findGuarded } from './guarded-changes.ts';
+import { findGuardedChanges } from './find-guarded-changes.ts';
 
 /** The entry on the disk at a path, as it was when `verifyChanges` checked it. */
 export interface VerifiedEntry {
@@ -33,7 +33,7 @@ export async function planChanges(
   changes: readonly PathChange[],
   root: GuardedRoot | 'unguarded',
 ): Promise<{ plan: ApplyPlan; refused: TreePath[] }> {
-  const guarded = root === 'unguarded' ? new Set<TreePath>() : await findGuarded(root, changes);
+  const guarded = root === 'unguarded' ? new Set<TreePath>() : await findGuardedChanges(root, changes);
   const refused: TreePath[] = [];
   const plan = new Map<RawName, PlannedChange>();
   for (const { path, before, after } of changes) {

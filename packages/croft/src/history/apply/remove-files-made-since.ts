@@ -7,7 +7,7 @@ import { entryPathOf } from '../files/read-leaf.ts';
 import { isInScope } from '../tree/is-in-scope.ts';
 import type { TouchedPath, TreeIndex } from '../tree/tree-index.ts';
 import { pathOf } from '../tree/tree-nodes.ts';
-import { findGuarded } from './guarded-changes.ts';
+import { findGuardedChanges } from './find-guarded-changes.ts';
 import { sightPath } from './update-index.ts';
 
 interface RemoveMadeDependencies {
@@ -51,7 +51,7 @@ export async function removeFilesMadeSince(
   const removed: RawName[] = [];
   const made = findMade(index, scanNumber);
   const changes = made.map((path) => ({ path: fromRaw(path), before: undefined, after: undefined }));
-  const guarded = await findGuarded({ handle: rootFd, names }, changes);
+  const guarded = await findGuardedChanges({ handle: rootFd, names }, changes);
   for (const [count, path] of made.entries()) {
     if (count % filesPerTurn === filesPerTurn - 1) await setImmediate();
     if (guarded.has(fromRaw(path))) continue;

@@ -1,11 +1,10 @@
 import { fstatSync } from 'node:fs';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { sharedSpawner } from '../../init/shared-spawner.ts';
 
 /** Number of the first descriptor of a mount in the small process: `native/init/mount-overlay.h`. */
 export const firstNativeHandle = 10;
 
-const findInit = createInitFinder();
 const fromKernel = 'kernel: ';
 
 interface NativeMount {

@@ -5,7 +5,7 @@ import { type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
 import { unpack } from './sqlite-packing.ts';
 
 /** Reads contents and hashes them again. Throws for a damaged content. */
-export function createContentReader(reader: HistoryConnection) {
+export function createSqliteContentReader(reader: HistoryConnection) {
   const find = (hash: string) =>
     retryWhileBusy(() =>
       reader.one('SELECT id, size, bytes, packing FROM contents WHERE hash = ?', Buffer.from(hash, 'hex')),

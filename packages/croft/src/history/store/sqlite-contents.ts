@@ -3,7 +3,7 @@ import type { Content } from '../../core/history/ports/history-store.ts';
 import { createTurns } from '../../lib/concurrency/turns.ts';
 import { unfitContent } from './history-store-errors.ts';
 import { type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
-import { createContentReader } from './sqlite-content-reader.ts';
+import { createSqliteContentReader } from './sqlite-content-reader.ts';
 
 const pieceBytes = 1024 * 1024;
 
@@ -11,8 +11,8 @@ type Turn = ReturnType<typeof createTurns>;
 type Change = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Contents by hash. Callers make changes inside a transaction of the writer. */
-export function createContents(writer: HistoryConnection, reader: HistoryConnection) {
-  return { ...createPutting(writer, reader), ...createContentReader(reader) };
+export function createSqliteContents(writer: HistoryConnection, reader: HistoryConnection) {
+  return { ...createPutting(writer, reader), ...createSqliteContentReader(reader) };
 }
 
 function createPutting(writer: HistoryConnection, reader: HistoryConnection) {

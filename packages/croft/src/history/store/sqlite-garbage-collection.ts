@@ -4,7 +4,7 @@ import type { TreeHash } from '../../core/history/ports/tree.ts';
 import { decodeRawListing } from '../../core/history/trees/listing-codec.ts';
 import { sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
 import { connectHistory, type HistoryConnection } from './sqlite-connection.ts';
-import { createContentReader } from './sqlite-content-reader.ts';
+import { createSqliteContentReader } from './sqlite-content-reader.ts';
 import { type CancellableTransact, packAll } from './sqlite-packing.ts';
 
 const rowsPerTurn = 50;
@@ -83,7 +83,7 @@ function begin(connection: HistoryConnection): { generation: number; noted: stri
 }
 
 function createMarker(connection: HistoryConnection, isCalledOff: () => boolean) {
-  const { read } = createContentReader(connection);
+  const { read } = createSqliteContentReader(connection);
 
   const mark = (hash: string) => connection.run('INSERT OR IGNORE INTO marked VALUES (?)', Buffer.from(hash, 'hex'));
 

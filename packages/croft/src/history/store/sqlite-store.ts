@@ -7,6 +7,7 @@ import type {
   NoteKind,
   NoteToStore,
 } from '../../core/history/ports/history-store.ts';
+import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { createWorkerThread } from '../../lib/concurrency/worker-thread.ts';
@@ -15,7 +16,7 @@ import type { CollectAnswer, CollectQuestion } from './collect-worker.ts';
 import { createHistoryQuota, type HistoryLimits, type HistoryShare } from './history-quota.ts';
 import { historyError } from './history-store-errors.ts';
 import { connectHistory, type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
-import { createContents } from './sqlite-contents.ts';
+import { createSqliteContents } from './sqlite-contents.ts';
 import { beginCollection, usedBytes } from './sqlite-garbage-collection.ts';
 import { prepareSchema } from './sqlite-schema.ts';
 
@@ -27,7 +28,10 @@ export interface SqliteStoreOptions {
   readonly share?: HistoryShare | undefined;
 }
 
-/** A store that reports when contents were deleted, so that nobody has to ask for all of them again. */
+/**
+ * A store whose `epoch` changes whenever contents are deleted. While it is the same, a caller may take for granted that
+ * contents which it found before are still there.
+ */
 interface HistoryStoreWithEpoch extends HistoryStore {
   epoch(): Promise<string>;
 }
@@ -83,9 +87,14 @@ export function openSqliteStore(path: string, options: SqliteStoreOptions = {}):
 }
 
 const collector = createWorkerThread<CollectQuestion, CollectAnswer>(new URL('./collect-worker.ts', import.meta.url));
+/**
+ * Histories that are busy at the same time become due at the same time, and each collection takes megabytes of memory.
+ * Two at once, so that a large history does not hold up all the others.
+ */
+const collections = createConcurrencyLimit(2);
 
 async function finishAside(question: CollectQuestion): Promise<number> {
-  const answer = await collector.ask(question);
+  const answer = await collections.run(() => collector.ask(question));
   if ('freed' in answer) return answer.freed;
   throw new AppError(answer.refused.code, answer.refused.message, answer.refused);
 }
@@ -118,7 +127,7 @@ function orElse<T>(otherwise: T, ask: () => T): T {
 interface Opened {
   readonly writer: HistoryConnection;
   readonly reader: HistoryConnection;
-  readonly contents: ReturnType<typeof createContents>;
+  readonly contents: ReturnType<typeof createSqliteContents>;
 }
 
 async function openConnections(path: string, { maxBytes }: SqliteStoreOptions): Promise<Opened> {
@@ -127,7 +136,7 @@ async function openConnections(path: string, { maxBytes }: SqliteStoreOptions): 
   try {
     await prepareSchema(writer, maxBytes);
     const reader = connectHistory(path);
-    return { writer, reader, contents: createContents(writer, reader) };
+    return { writer, reader, contents: createSqliteContents(writer, reader) };
   } catch (thrown) {
     writer.close();
     throw historyError(thrown);

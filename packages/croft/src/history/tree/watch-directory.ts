@@ -1,4 +1,4 @@
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import type { Follower } from '../../init/followed-tree.ts';
 import { createFollower } from '../../init/follower.ts';
 import { type TouchedPath, TreeIndex } from './tree-index.ts';
@@ -10,7 +10,7 @@ const coalesceMs = 50;
  * Reports changes below open directories, without storing any. Resolves when every later change will be reported. The
  * descriptor stays the caller's. Ends with the signal.
  */
-export function createDirectoryWatcher(follower: Follower = createFollower(createInitFinder())) {
+export function createDirectoryWatcher(follower: Follower = createFollower(findInit)) {
   return async (
     directoryFd: number,
     onChange: (changes: readonly TouchedPath[]) => void,

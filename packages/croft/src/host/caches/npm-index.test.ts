@@ -33,8 +33,8 @@ test.each([
   ['a password in the address', entry({ url: 'https://ada:s3cret@npm.example/one' })],
   ['a token to be asked with', entry({ url: 'https://npm.example/one?a=1&X-Amz-Signature=s3cret' })],
   ['where an answer leads', entry({ resHeaders: { location: 'https://cdn.example/one?access_token=s3cret' } })],
-])('an entry with %s is left out', (_, telling) => {
-  expect(cleanEntry(toLine(telling))).toEqual([]);
+])('an entry with %s is left out', (_, fields) => {
+  expect(cleanEntry(toLine(fields))).toEqual([]);
 });
 
 test.each(['', 'abc', 'abc\t{', 'abc\tnull'])(

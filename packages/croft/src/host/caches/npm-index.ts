@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathPassesThrough } from '../../lib/files/path-passes-through.ts';
+import { pathResolvesThrough } from '../../lib/files/path-resolves-through.ts';
 import { toTarEntry } from '../../lib/files/tar-entry.ts';
 import { canReach, ownerOf, realpathOf } from '../../lib/files/workspace-owner.ts';
 import { type HostCacheOptions, isDirectory, npmCacheOf } from './host-cache.ts';
@@ -26,7 +26,7 @@ const plainHeaders = new Set([
 export function findNpmIndex(options: HostCacheOptions, directoryFd: number): string | undefined {
   const [index, owner] = [join(npmCacheOf(options), 'index-v5'), ownerOf(directoryFd)];
   if (!isDirectory(index) || (owner && !canReach(index, owner))) return undefined;
-  return pathPassesThrough(index, realpathOf(directoryFd)) ? undefined : index;
+  return pathResolvesThrough(index, realpathOf(directoryFd)) ? undefined : index;
 }
 
 /**

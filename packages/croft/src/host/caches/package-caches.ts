@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { SandboxSpec } from '../../core/commands/sandbox.ts';
-import { pathPassesThrough } from '../../lib/files/path-passes-through.ts';
+import { pathResolvesThrough } from '../../lib/files/path-resolves-through.ts';
 import { canReach, type Owner } from '../../lib/files/workspace-owner.ts';
 import { hostCachesPath } from '../sandbox-paths.ts';
 import type { HostFileMount } from '../toolchains/certificates.ts';
@@ -52,7 +52,7 @@ export function findPackageCaches(
 ): HostFileMount[] {
   return listCaches(options)
     .filter(({ source }) => isDirectory(source) && (!owner || canReach(source, owner)))
-    .filter(({ source }) => !pathPassesThrough(source, workspace))
+    .filter(({ source }) => !pathResolvesThrough(source, workspace))
     .map(({ name, source }) => ({ source, target: join(hostCachesPath, name) }));
 }
 

@@ -1,4 +1,4 @@
-import { pathPassesThrough } from '../../lib/files/path-passes-through.ts';
+import { pathResolvesThrough } from '../../lib/files/path-resolves-through.ts';
 import { realpathOrSelf } from '../../lib/files/workspace-owner.ts';
 import type { HostTools } from '../toolchains/host-tools.ts';
 import { isBelow } from '../toolchains/toolchains.ts';
@@ -9,7 +9,7 @@ import { isBelow } from '../toolchains/toolchains.ts';
  * anyway, so PATH and variables name them by their real path.
  */
 export function dropPathsThroughWorkspace(tools: HostTools, workspace: string): HostTools {
-  const isDetour = (path: string) => pathPassesThrough(path, workspace);
+  const isDetour = (path: string) => pathResolvesThrough(path, workspace);
   const inWorkspace = (entry: string) => (isDetour(entry) ? realpathOrSelf(entry) : entry);
   const hidden = new Map(
     tools.files.filter(({ source }) => isDetour(source)).map((file) => [file.target, file.source]),

@@ -19,7 +19,8 @@ import { locateVersion1 } from './locate-group.ts';
  *
  * The kernel lets the server and the other sandboxes run before idle groups only if all of them are in one directory.
  * Other programs of the machine share with `croft-PID` as a whole. Version 2 cannot have this order: there the directory
- * of the sandboxes also limits their memory, and all threads of a process are in one group.
+ * of the sandboxes also limits their memory, and all threads of a process are in one group. A weight stands in for it
+ * (`version2.ts`).
  */
 const serverGroup = 'server';
 const workersGroup = 'workers';

@@ -3,7 +3,7 @@ interface IdleKeys {
   use<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Calls `drop` for each key that nobody has used for so long. */
+/** Calls `drop` for each key that nobody has used for `idleMs`. */
 export function createIdleKeys(idleMs: number, drop: (key: string) => void): IdleKeys {
   const users = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();

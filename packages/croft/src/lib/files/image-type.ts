@@ -1,6 +1,3 @@
-import { detectUtf16 } from '../text/utf16.ts';
-
-const sniffedBytes = 8000;
 const bmpHeaderSizes = [12, 40, 52, 56, 64, 108, 124];
 
 /** Returns the MIME type of a PNG, JPEG, GIF, WebP or BMP image, recognised by its first bytes. */
@@ -10,11 +7,6 @@ export function imageType(bytes: Uint8Array): string | undefined {
   if (hasAscii(bytes, 0, 'GIF87a') || hasAscii(bytes, 0, 'GIF89a')) return 'image/gif';
   if (hasAscii(bytes, 0, 'RIFF') && hasAscii(bytes, 8, 'WEBP')) return 'image/webp';
   return isBmp(bytes) ? 'image/bmp' : undefined;
-}
-
-/** Tells whether the first 8,000 bytes hold a NUL and are not UTF-16. */
-export function looksBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, sniffedBytes).includes(0) && detectUtf16(bytes) === undefined;
 }
 
 /** Also checks the size of the second header, because a text may begin with "BM". */

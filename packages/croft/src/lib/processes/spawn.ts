@@ -34,9 +34,9 @@ export function runProgramSync(
 }
 
 /** Runs a program of the user, in their environment, and returns what it printed. It may ask at the terminal. */
-export function readProgramSync(argv: readonly [string, ...string[]]) {
+export function readProgramSync(argv: readonly [string, ...string[]], { timeoutMs = 60_000 } = {}) {
   const [program, ...args] = argv;
-  const limits = { timeout: 60_000, maxBuffer: 65_536 };
+  const limits = { timeout: timeoutMs, maxBuffer: 65_536 };
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     ...limits,
     encoding: 'utf8',

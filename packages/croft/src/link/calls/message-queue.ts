@@ -27,7 +27,7 @@ export function createMessageQueue(onBroken: (error: AppError) => void) {
     unreadBytes += bytes;
     unread.push(message);
     if (unread.length <= maxUnreadMessages && unreadBytes <= maxUnreadMessageBytes) return;
-    onBroken(new AppError('E_TOO_MANY', `more than ${maxUnreadMessages} messages of a call were not read`));
+    onBroken(fellBehind());
   }
 
   function hand(message: unknown): void {
@@ -37,4 +37,11 @@ export function createMessageQueue(onBroken: (error: AppError) => void) {
       onBroken(AppError.from(thrown));
     }
   }
+}
+
+function fellBehind(): AppError {
+  const limits = `${maxUnreadMessages} messages or ${maxUnreadMessageBytes} bytes`;
+  return new AppError('E_TOO_MANY', `the call was ended: its reader fell behind by more than ${limits}`, {
+    hint: 'The call may have run. Check what it did before you repeat it.',
+  });
 }

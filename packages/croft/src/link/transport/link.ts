@@ -77,7 +77,7 @@ export class Link {
   }
 
   onceDrained(listener: () => void): void {
-    this.#sendQueue.whenRoom(listener);
+    this.#sendQueue.whenHalfEmpty(listener);
   }
 
   /** `peerReceived`: the last sequence number that the other side says it received. */

@@ -27,7 +27,7 @@ export function createSendQueue() {
     isFull: () => waiting.bytes >= fullLinkBytes,
     isTooFull: () => waiting.bytes > maxLinkBytes,
     /** Calls `listener` once, when the queue is half empty again. */
-    whenRoom: (listener: () => void) => void drainListeners.add(listener),
+    whenHalfEmpty: (listener: () => void) => void drainListeners.add(listener),
     /** Removes frames up to `sequence` from the queue. Returns false if the frame was never sent. */
     acknowledge,
     canResumeAfter: (sequence: number) => sequence >= acknowledged && sequence <= lastSent,

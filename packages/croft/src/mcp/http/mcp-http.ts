@@ -23,11 +23,11 @@ export interface McpHttpOptions {
    * knows.
    */
   readonly elicitation?: ClientElicitation | undefined;
-  /** The most connections, if `room` is not given. 5000 by default. */
+  /** The most connections, if `connectionLimit` is not given. 5000 by default. */
   readonly maxConnections?: number | undefined;
   /** A limit on connections that is shared with other faces. Without it, this face has a limit of its own. */
   readonly connectionLimit?: ConnectionLimit | undefined;
-  /** Connections of the face that this one replaces, and why they were ended. */
+  /** Connections of an earlier server that this one replaces, and the reason that their clients are given. */
   readonly ended?: { readonly ids: ReadonlySet<string>; readonly reason: string } | undefined;
   onError(error: Error): void;
 }

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/support/harness.ts';
 import { openSandbox, operator } from '../../../test/support/sandboxes/open-sandbox.ts';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { findGroups, type Group, type Groups } from '../../lib/cgroup/find-groups.ts';
 import { toBwrapArguments } from './bwrap-arguments.ts';
 import { createBubblewrap } from './provider.ts';
@@ -15,7 +15,7 @@ if (reason !== undefined) console.warn(`SKIPPED how sandboxes enter control grou
 async function openWith(changed: Groups) {
   const fixture = makeDirectory();
   onTestFinished(() => fixture[Symbol.dispose]());
-  const parts = { findInit: createInitFinder(), toArguments: toBwrapArguments, groups: changed };
+  const parts = { findInit, toArguments: toBwrapArguments, groups: changed };
   return await openSandbox(fixture.path, { provider: createBubblewrap(operator, parts) });
 }
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { makeDirectory } from '../../../test/support/harness.ts';
 import { openSandbox, operator } from '../../../test/support/sandboxes/open-sandbox.ts';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { findGroups } from '../../lib/cgroup/find-groups.ts';
 import { toBwrapArguments } from './bwrap-arguments.ts';
 import { createBubblewrap } from './provider.ts';
@@ -12,7 +12,7 @@ import { createBubblewrap } from './provider.ts';
 async function openWithHole() {
   const [fixture, outside] = [makeDirectory(), makeDirectory({ 'canary.txt': 'alive' })];
   const parts = {
-    findInit: createInitFinder(),
+    findInit,
     groups: findGroups(),
     toArguments: (options: Parameters<typeof toBwrapArguments>[0]) => [
       '--bind',

@@ -5,7 +5,7 @@ import { makeDirectory } from '../../../test/support/harness.ts';
 import { openSandbox, operator, roomyLimits } from '../../../test/support/sandboxes/open-sandbox.ts';
 import type { NetworkPolicy } from '../../core/commands/network-policy.ts';
 import { processesIn } from '../../host/growth/namespace-processes.ts';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { sharedSpawner } from '../../init/shared-spawner.ts';
 import { createSpawner, type Spawner } from '../../init/spawner.ts';
 import { findGroups } from '../../lib/cgroup/find-groups.ts';
@@ -17,11 +17,11 @@ const restriction = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 const isRestricted = existsSync(restriction) && readFileSync(restriction, 'utf8').trim() === '1';
 if (isRestricted) console.warn('SKIPPED sandboxes that we make without bubblewrap: AppArmor does not let us');
 
-const findInit = createInitFinder();
 const tree = { '.git/HEAD': 'ref: refs/heads/main', '.git/config': '', 'src/a.txt': 'a' };
 
 /** Chooses which of the two makes the sandbox, by refusing the other. */
 const without = (isRefused: (maker: string) => boolean, spawner: Spawner = sharedSpawner): Spawner => ({
+  ...spawner,
   start: (request) => (isRefused(request.argv[0]) ? Promise.reject(new Error('refused')) : spawner.start(request)),
 });
 const madeByUs = without((maker) => maker !== 'box');

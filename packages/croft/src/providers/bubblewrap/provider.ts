@@ -19,7 +19,7 @@ import { toRlimits, toSandboxEnvironment } from '../../host/sandbox-environment.
 import { initPath, noNetwork, proxyPath, temporaryPath } from '../../host/sandbox-paths.ts';
 import { createHostTools, type HostTools, type HostToolsOptions } from '../../host/toolchains/host-tools.ts';
 import { connectInit } from '../../init/connect-init.ts';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { sharedSpawner } from '../../init/shared-spawner.ts';
 import type { Spawned, Spawner } from '../../init/spawner.ts';
 import { findGroups, type Group } from '../../lib/cgroup/find-groups.ts';
@@ -53,7 +53,7 @@ interface BubblewrapParts {
 }
 
 const wholeParts = (): BubblewrapParts => ({
-  findInit: createInitFinder(),
+  findInit,
   toArguments: toBwrapArguments,
   groups: findGroups(),
 });
@@ -71,6 +71,8 @@ export function createBubblewrap(options: HostToolsOptions, parts = wholeParts()
     async open(spec) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
+      // It starts while the facts of this sandbox are found.
+      spawner.open();
       const resources = new AsyncDisposableStack();
       try {
         const owner = ownerOf(spec.directoryFd);

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import { shellIn } from '../../../test/contracts/sandbox.ts';
 import { limits, makeFixture } from '../../../test/support/sandboxes/bubblewrap-fixture.ts';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { sharedSpawner } from '../../init/shared-spawner.ts';
 import { findGroups } from '../../lib/cgroup/find-groups.ts';
 import { toBwrapArguments } from './bwrap-arguments.ts';
@@ -23,7 +23,7 @@ async function openReadOnly(directory: string, maker: (typeof makers)[number]) {
   };
   const provider = createBubblewrap(
     { path: process.env.PATH ?? '', home: homedir() },
-    { findInit: createInitFinder(), toArguments: toBwrapArguments, groups: findGroups(), spawner },
+    { findInit, toArguments: toBwrapArguments, groups: findGroups(), spawner },
   );
   const sandbox = await provider.open({
     ...{ directoryFd, workspacePath: '/workspace', limits, readable: [], isReadOnly: true },

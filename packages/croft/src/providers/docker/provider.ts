@@ -3,7 +3,7 @@ import type { Provider } from '../../core/commands/sandbox.ts';
 import { createWatchdogs } from '../../host/limits/watchdog.ts';
 import { createPersonalSettingsAdder } from '../../host/personal/add-personal-settings.ts';
 import { createHostTools, type HostToolsOptions } from '../../host/toolchains/host-tools.ts';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { createConcurrencyLimit } from '../../lib/concurrency/concurrency-limit.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { makeTemporaryDirectory } from '../../lib/files/temporary-directory.ts';
@@ -35,7 +35,7 @@ export function createDocker(
   const { dockerSocket = usualSocket, image: wanted } = options;
   const engine = createEngine(dockerSocket);
   const [findTools, personalize] = [createHostTools(options), createPersonalSettingsAdder(options)];
-  const [findInit, watchdogs] = [createInitFinder(), createWatchdogs()];
+  const watchdogs = createWatchdogs();
   const starting = createConcurrencyLimit(2 * availableParallelism());
   const socketDirectory = once(async () => makeTemporaryDirectory('docker'));
   const sweep = once(() => sweepLeftovers(engine));

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { SearchBox, SearchBoxProvider, SearchBoxSpec } from '../../core/content/search/search-box.ts';
 import { explainBubblewrapFailure } from '../../host/explain-start-failure.ts';
 import { connectInit } from '../../init/connect-init.ts';
-import { createInitFinder } from '../../init/find-init.ts';
+import { findInit } from '../../init/find-init.ts';
 import { ownerOf } from '../../lib/files/workspace-owner.ts';
 import { findProgram } from '../../lib/processes/find-program.ts';
 import { type ChildProcess, killProcessGroup, spawnProgram } from '../../lib/processes/spawn.ts';
@@ -22,7 +22,6 @@ const limits = [undefined, 0, undefined, undefined, 2 * 1024 ** 3];
  * and from reaching another search, so that none can affect one beside or after it.
  */
 export function createSearchBoxes(): SearchBoxProvider {
-  const findInit = createInitFinder();
   const known = new Map<string, Promise<BoundFile[]>>();
   return {
     async open({ directoryFd, workspacePath, programs }) {

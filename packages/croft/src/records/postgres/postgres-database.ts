@@ -15,7 +15,7 @@ const lockSql = `pg_advisory_xact_lock(${changeLockId})`;
  * Opens a PostgreSQL database. Every change holds one lock, so that nothing has to be retried and the audit chain
  * cannot fork.
  */
-export async function openPostgres(url: string, deadlineMs: number): Promise<Database> {
+export async function openPostgresDatabase(url: string, deadlineMs: number): Promise<Database> {
   const database = createDatabase(url, deadlineMs);
   try {
     await checkEncoding(database);

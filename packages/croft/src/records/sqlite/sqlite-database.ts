@@ -22,7 +22,7 @@ interface SqliteOptions {
  * Opens a SQLite database, and creates the file if it is missing. An existing database is checked before anything in it
  * is changed.
  */
-export async function openSqlite(path: string, options: SqliteOptions): Promise<Database> {
+export async function openSqliteDatabase(path: string, options: SqliteOptions): Promise<Database> {
   const file = resolve(path);
   try {
     makePrivateDatabase(file);

@@ -8,7 +8,7 @@ import { forwardedOf } from '../forward/forward-header.ts';
 import { forwardRefusal } from '../forward/forward-refusal.ts';
 import { serveWhereHeld } from '../forward/serve-where-held.ts';
 import { limitBody } from '../http/body-limit.ts';
-import { readJson } from '../http/json-body.ts';
+import { readJsonBody } from '../http/json-body.ts';
 import { readQuery } from '../http/read-query.ts';
 import { readIfMatch, toEtag } from '../http/record-etags.ts';
 import { toSessionCookie } from '../http/session-cookie.ts';
@@ -164,7 +164,7 @@ async function toRouteCall(
     ...{ actor, params, request, caller: identity, cookie: toSessionCookie(request, c.env) },
     query: route.query ? readQuery(route.query, c.req.query()) : {},
     expect: route.conditional ? readIfMatch(request.headers.get('if-match')) : {},
-    body: route.raw || !route.body ? {} : await readJson(request),
+    body: route.raw || !route.body ? {} : await readJsonBody(request),
     isStillAllowed: async () => (await identify(credentialsOf(c), platform)) !== undefined,
   };
 }

@@ -130,6 +130,7 @@ export async function toActor(
   if (endpoint.audience === 'account')
     throw new AppError('E_INVALID_INPUT', 'Admin must use account-specific endpoints', {
       details: { endpoints: '/accounts/{accountId}' },
+      hint: 'Call it below /accounts/{accountId}.',
     });
   const { accountId } = params;
   if (accountId !== undefined) await platform.registry.accounts.get(accountId);
@@ -143,7 +144,7 @@ export function mustExistForOperator({ ofFlags, signsIn }: Route, { kind }: Requ
     'E_FORBIDDEN',
     'this is for accounts: workspaces that flags of the server name cannot be changed here',
     {
-      hint: 'Change the flags of the server, or make an account with the admin token (POST /accounts).',
+      hint: 'Change the flags of the server, or make an account where the server runs: croft accounts create NAME',
     },
   );
 }

@@ -22,7 +22,7 @@ interface EventStreamOptions {
 const beatMs = 5000;
 /** Proxies close a connection on which nothing is sent for long. */
 const beatsPerPing = 3;
-/** A client that takes nothing for so long is cut. It can continue where it was. */
+/** After this many beats without reading, a client is disconnected. It can continue where it was. */
 const maxStuckBeats = 12;
 const comment = ': ping\n\n';
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@ import { AppError } from '@croft/protocol';
 const maxDepth = 64;
 
 /** Parses the body. Without a body, returns an empty object. */
-export async function readJson(request: Request): Promise<unknown> {
+export async function readJsonBody(request: Request): Promise<unknown> {
   const text = decode(await request.arrayBuffer());
   if (text.trim() === '') return {};
   if (isDeeperThan(text, maxDepth)) throw invalid(`nested deeper than ${maxDepth} levels`);

@@ -1,6 +1,7 @@
 import type { Route } from '../platform/route.ts';
 import { accountRecordRoutes } from './account.ts';
 import { accountListRoutes } from './accounts.ts';
+import { agentMcpRoutes } from './agent-mcp.ts';
 import { agentSessionRoutes } from './agent-sessions.ts';
 import { agentToolRoutes } from './agent-tools.ts';
 import { agentRoutes } from './agents.ts';
@@ -32,6 +33,7 @@ export const accountRoutes: readonly Route[] = [
   ...agentRoutes,
   ...agentToolRoutes,
   ...agentSessionRoutes,
+  ...agentMcpRoutes,
   ...sandboxRoutes,
   ...runnerRoutes,
   ...terminalRoutes,

@@ -1,4 +1,4 @@
-import { AppError, TerminalAsked, type TerminalTold, terminalSubprotocol } from '@croft/protocol';
+import { AppError, TerminalClientMessage, type TerminalServerMessage, terminalSubprotocol } from '@croft/protocol';
 import type { RawData, WebSocket } from 'ws';
 import { operatorId } from '../../core/accounts/access/operator.ts';
 import type { SandboxTerminal, TerminalViewer } from '../../core/terminals/terminal.ts';
@@ -97,7 +97,7 @@ function toViewer(socket: WebSocket): TerminalViewer {
   return {
     // The client can reconnect and continue from the last byte it received.
     show: (bytes) => (socket.bufferedAmount > maxUnsentBytes ? socket.terminate() : socket.send(bytes)),
-    tell: (message: TerminalTold) => socket.send(JSON.stringify(message)),
+    tell: (message: TerminalServerMessage) => socket.send(JSON.stringify(message)),
     leave: () => socket.close(closeCodes.done),
   };
 }
@@ -108,7 +108,7 @@ function createMessageHandler(socket: WebSocket, terminal: SandboxTerminal) {
       terminal.type(toBuffer(data));
       return;
     }
-    const asked = TerminalAsked.safeParse(parseJson(data.toString()));
+    const asked = TerminalClientMessage.safeParse(parseJson(data.toString()));
     if (!asked.success) socket.close(closeCodes.misspelt);
     else if (asked.data.type === 'ack') terminal.confirm(asked.data.offset);
     else if (asked.data.type === 'resize') terminal.resize(asked.data);

@@ -82,7 +82,7 @@ export function createTrailReader(directory: string): AuditSource {
   }
 }
 
-/** Finds the end of the last row up to a position in one segment. */
+/** Returns the offset in one segment after the last row whose sequence number is at most `position`. */
 async function scanSegment(directory: string, segment: number, position: number): Promise<LineEnd> {
   let offset = 0;
   for (;;) {

@@ -9,7 +9,7 @@ export interface FaultyCable extends AsyncDisposable {
   cut(): void;
   /** From now on the open connections carry nothing, and neither end notices. */
   swallow(): void;
-  /** Cuts the connections after so many more bytes, in both directions together. */
+  /** Cuts the connections after this many more bytes, in both directions together. */
   cutAfter(bytes: number): void;
   /** Delivers bytes in pieces of this size, each a moment after the last. */
   split(bytes: number): void;

@@ -12,9 +12,9 @@ export interface SeenRequest {
 export type Fault =
   /** The proxy answers; the server gets nothing. */
   | { readonly status: number; readonly code?: string }
-  /** The connection ends after the server has received so many bytes of the body. */
+  /** The connection ends after the server has received this many bytes of the body. */
   | { readonly cutRequestAfter: number }
-  /** The connection ends after the client has received so many bytes of the body. */
+  /** The connection ends after the client has received this many bytes of the body. */
   | { readonly cutResponseAfter: number }
   /** The server carries out the request, and the answer is lost. */
   | 'lose-answer'

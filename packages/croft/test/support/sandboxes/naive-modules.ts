@@ -208,7 +208,7 @@ function createEndlessBuffer(): OutputBuffer {
 export const backtrackingPatterns: Replacement = [
   '../../../src/lib/text/patterns/linear-pattern.ts',
   () => ({
-    compilePattern: (source: string) => (line: string) => {
+    compileLinearPattern: (source: string) => (line: string) => {
       try {
         return runInNewContext('new RegExp(source).test(line)', { source, line }, { timeout: 6000 });
       } catch {

@@ -6,7 +6,7 @@ import type { RunningProgram, Sandbox, SandboxLimits } from '../../../src/core/c
 import { createFilesystemSpaceReader } from '../../../src/host/growth/disk-amount.ts';
 import { createMeasuringThread, type MeasuringThread } from '../../../src/host/growth/measuring-thread.ts';
 import { createWatchdogs } from '../../../src/host/limits/watchdog.ts';
-import { createInitFinder } from '../../../src/init/find-init.ts';
+import { findInit } from '../../../src/init/find-init.ts';
 import { findGroups } from '../../../src/lib/cgroup/find-groups.ts';
 import { toBwrapArguments } from '../../../src/providers/bubblewrap/bwrap-arguments.ts';
 import { createBubblewrap } from '../../../src/providers/bubblewrap/provider.ts';
@@ -23,7 +23,7 @@ export const limits: SandboxLimits = {
   diskBytes: 32 * megabyte,
 };
 export const waiting = { interval: 20 };
-const parts = { findInit: createInitFinder(), toArguments: toBwrapArguments };
+const parts = { findInit, toArguments: toBwrapArguments };
 const paths = { path: process.env.PATH ?? '', home: homedir() };
 const groups = { found: findGroups(), missing: { reason: 'taken away' } };
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Guard } from '../../../src/escapes/escape.ts';
-import { createInitFinder } from '../../../src/init/find-init.ts';
+import { findInit } from '../../../src/init/find-init.ts';
 import { listInitSources, native } from './native-sources.ts';
 
 /** The file is named by its path from `native`. */
@@ -75,7 +75,7 @@ export function createInitMaker(directory: string) {
     const known = made.get(key);
     if (known !== undefined) return known;
     const folder = join(directory, `init-${made.size}`);
-    const built = wanted.length === 0 ? createInitFinder()() : compile(folder, wanted, findObjects());
+    const built = wanted.length === 0 ? findInit() : compile(folder, wanted, findObjects());
     made.set(key, built);
     return built;
   };

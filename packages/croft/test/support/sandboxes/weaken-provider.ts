@@ -33,6 +33,7 @@ export function weaken(guards: readonly Guard[], options: WeakenOptions) {
       return change(fence, given.spec);
     };
     const spawner: typeof sharedSpawner = {
+      ...sharedSpawner,
       start: (request) => sharedSpawner.start({ ...request, argv: startedBy(starter, request.argv) }),
     };
     const parts = { findInit: () => init, toArguments: weakFence, groups: findGroups(), spawner };

@@ -141,12 +141,12 @@ function nameOfActor(actor: string): string {
   return session === 'default' ? nameOfAgent(who) : `${nameOfAgent(who)} · ${session}`;
 }
 
-const telling = ['title', 'path', 'from', 'name', 'rule', 'code', 'reason'];
+const shownFields = ['title', 'path', 'from', 'name', 'rule', 'code', 'reason'];
 
 /** What a row is about, in a few words. The panel has all of it. */
 function summarize(details: string): string {
   const fields = readDetails(details);
-  return telling.flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : [])).join(' · ');
+  return shownFields.flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : [])).join(' · ');
 }
 
 function RecordPanel({ record }: { readonly record: AuditRecord }) {

@@ -10,7 +10,7 @@ interface AuditPage {
 type Filter = Readonly<Record<string, string | undefined>>;
 
 const limit = 200;
-/** Pages of a filtered list may be empty. After so many, the person scrolls on. */
+/** Pages of a filtered list may be empty. After this many, no more are read until the person scrolls. */
 const mostEmptyPages = 20;
 
 /** Reads pages until one has rows, or the trail ends. */

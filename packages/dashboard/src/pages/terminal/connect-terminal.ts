@@ -25,7 +25,7 @@ interface ConnectOptions {
   onAttached(terminal: string): void;
 }
 
-type Told =
+type ServerMessage =
   | { readonly type: 'attached'; readonly terminal: string; readonly offset: number }
   | { readonly type: 'exit'; readonly code: number | null }
   | { readonly type: 'error'; readonly code: string; readonly message: string };
@@ -100,7 +100,7 @@ class TerminalLine {
     const socket = new WebSocket(path, subprotocol);
     socket.binaryType = 'arraybuffer';
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
-      if (typeof data === 'string') this.#hear(JSON.parse(data) as Told);
+      if (typeof data === 'string') this.#hear(JSON.parse(data) as ServerMessage);
       else this.#print(new Uint8Array(data));
     };
     socket.onclose = () => this.#retry();
@@ -114,10 +114,10 @@ class TerminalLine {
     this.#options.screen.show(bytes, () => this.#tell({ type: 'ack', offset }));
   }
 
-  #hear(told: Told): void {
-    if (told.type === 'exit') this.#finish({ kind: 'ended', code: told.code ?? 1 });
-    else if (told.type === 'error') this.#refuse(told);
-    else this.#attach(told.terminal, told.offset);
+  #hear(message: ServerMessage): void {
+    if (message.type === 'exit') this.#finish({ kind: 'ended', code: message.code ?? 1 });
+    else if (message.type === 'error') this.#refuse(message);
+    else this.#attach(message.terminal, message.offset);
   }
 
   #attach(terminal: string, offset: number): void {

@@ -6,7 +6,7 @@ export function writePositions(positions: readonly number[]): string {
   return positions.join('-');
 }
 
-/** Returns `undefined` for a text that is no position in so many chains. */
+/** Returns `undefined` unless the text has one position for each of `chains` chains. */
 export function readPositions(text: string, chains: number): number[] | undefined {
   const parts = text.split('-');
   if (parts.length !== chains || !parts.every((part) => /^\d{1,15}$/.test(part))) return undefined;

@@ -7,7 +7,7 @@ import { toNetworkSetting } from './network-config.ts';
 import { parseBody } from './parse-body.ts';
 
 /** Parses a sandbox's config, from a caller or from the records. Parsing the result again gives the same result. */
-export function createSandboxParser(providers: readonly ProviderTraits[]): (config: unknown) => SandboxConfig {
+export function createSandboxConfigParser(providers: readonly ProviderTraits[]): (config: unknown) => SandboxConfig {
   const names = providers.map(({ name }) => name);
   const problem = `config.provider must be one of: ${names.join(', ')}`;
   const provider = z

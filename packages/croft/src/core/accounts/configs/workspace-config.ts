@@ -5,7 +5,7 @@ import { invalidArgument } from './invalid-argument.ts';
 import { parseBody } from './parse-body.ts';
 
 /** Parses a workspace's config, from a caller or from the records. Parsing the result again gives the same result. */
-export function createWorkspaceParser(
+export function createWorkspaceConfigParser(
   storages: readonly string[],
   defaultStorage: () => 'local' | 's3' = () => 'local',
 ): (config: unknown) => WorkspaceConfig {

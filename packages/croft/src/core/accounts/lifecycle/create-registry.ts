@@ -1,8 +1,8 @@
 import { createAuditLog } from '../audit/audit-log.ts';
 import { respellNetworkPatch } from '../configs/network-config.ts';
 import type { ReadonlyJsonObject } from '../configs/plain-json.ts';
-import { createSandboxParser } from '../configs/sandbox-config.ts';
-import { createWorkspaceParser } from '../configs/workspace-config.ts';
+import { createSandboxConfigParser } from '../configs/sandbox-config.ts';
+import { createWorkspaceConfigParser } from '../configs/workspace-config.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createRunnerTokens } from '../keys/runner-tokens.ts';
 import type { AgentConfig, Registry, ResourceCollection, SandboxConfig, WorkspaceConfig } from '../ports/registry.ts';
@@ -55,7 +55,7 @@ function createCollections(context: RegistryContext): Collections {
     }),
     sandboxes: createResourceCollection<SandboxConfig>(context, {
       ...{ kind: 'sandbox', title: 'Sandbox', prefix: 'sb', table: 'sandboxes', rows: sandboxes },
-      parse: createSandboxParser(providers),
+      parse: createSandboxConfigParser(providers),
       respell: respellNetworkPatch,
       onWritten: references.mustSuitUsers,
       mustBeRemovable: references.mustBeUnused,
@@ -65,7 +65,7 @@ function createCollections(context: RegistryContext): Collections {
       ...{ kind: 'workspace', title: 'Workspace', prefix: 'ws', table: 'workspaces' },
       rows: workspaces,
       ...(context.directory !== undefined && { added: { directory: context.directory } }),
-      parse: createWorkspaceParser(storages, context.defaultStorage),
+      parse: createWorkspaceConfigParser(storages, context.defaultStorage),
       respell: asItIs,
       onWritten: references.mustStayOpenable,
       mustBeRemovable: references.mustBeUnused,

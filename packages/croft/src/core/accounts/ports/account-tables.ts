@@ -167,7 +167,10 @@ export interface RemovalTable {
   removeBefore(createdAt: string): Promise<number>;
 }
 
-/** A sealing key, or the pepper of tokens, that every server of the database must have. */
+/**
+ * One row for each sealing key, and one for the pepper of tokens. A server compares its own keys with these rows, because
+ * all servers of a database must have the same keys.
+ */
 export interface KeyCheckRow {
   readonly id: string;
   /** Derived from the key; reveals nothing of it. */

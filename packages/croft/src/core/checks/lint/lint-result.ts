@@ -88,7 +88,7 @@ function isIncomplete({ report: { state } }: LintRun): boolean {
   return state === 'broken' || state === 'unreadable';
 }
 
-/** Comes first, so that a reader who stops there does not take the run for a result. */
+/** Says that the run is incomplete. The first line, so that nobody takes the findings below it for all findings. */
 function renderTrouble(linted: LintRun): string[] {
   const { tool, report } = linted;
   return isIncomplete(linted) ? [`(lint incomplete: ${tool}: ${report.reason ?? report.state})`] : [];

@@ -1,5 +1,5 @@
+import { compactDiff } from '../../../lib/text/compact-diff.ts';
 import { decodeText } from '../../../lib/text/lines/lines.ts';
-import { smallDiff } from '../../../lib/text/small-diff.ts';
 import { toProjectPath } from '../../projects/pick-projects.ts';
 import type { Profile } from '../../projects/profile.ts';
 import { findProjectFor } from '../choose-projects.ts';
@@ -47,7 +47,7 @@ async function format(path: string, profile: Profile, context: PostEditContext):
   const after = await workspace.files.read(path, { maxBytes });
   if (after.version === before.version) return { advice };
   session.reads.saw(workspace.name, after);
-  return { diff: smallDiff(decodeText(before.bytes).text, decodeText(after.bytes).text), advice };
+  return { diff: compactDiff(decodeText(before.bytes).text, decodeText(after.bytes).text), advice };
 }
 
 interface Request {

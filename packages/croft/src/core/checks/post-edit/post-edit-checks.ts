@@ -64,7 +64,7 @@ interface PostEditRun {
   readonly runsPrograms: boolean;
   /** The messages of language servers before the edit. Absent: they are not asked after it. */
   readonly watch?: DiagnosticsWatch | undefined;
-  readonly telling?: ChangeReporter | undefined;
+  readonly reporter?: ChangeReporter | undefined;
 }
 
 export interface PostEditChecks {
@@ -74,7 +74,7 @@ export interface PostEditChecks {
 
 interface ReactOptions {
   readonly formats: boolean;
-  readonly telling: ChangeReporter | undefined;
+  readonly reporter: ChangeReporter | undefined;
   diagnose(within: { remainingMs(): number }): Promise<PostEditResult | undefined> | undefined;
 }
 
@@ -93,23 +93,23 @@ export function createPostEditChecks(options: PostEditChecksOptions): PostEditCh
   const pendingNoticesOf = remember<Session, string[]>(() => []);
 
   return {
-    async runAfter(context, paths, { runsPrograms, watch, telling }) {
+    async runAfter(context, paths, { runsPrograms, watch, reporter }) {
       const { workspace } = context;
       if (workspace.access === 'read-only') return undefined;
       const touched = runsPrograms ? await locate(workspace, paths).catch(() => []) : [];
       const checked = touched.some(isOfInterest) ? touched : [];
       // Most edits end here, and must not pay for what follows.
       if (checked.length === 0 && !watch?.isOfInterest()) return undefined;
-      if (checked.length > 0) telling?.finish();
+      if (checked.length > 0) reporter?.finish();
       const formats = formatOnEdit && checked.length > 0;
-      return reactInTime(checked, context, { telling, formats, diagnose: (within) => watch?.compare(paths, within) });
+      return reactInTime(checked, context, { reporter, formats, diagnose: (within) => watch?.compare(paths, within) });
     },
   };
 
   async function reactInTime(
     touched: readonly TouchedFile[],
     { session, workspace, signal, secrets, reportDenials }: ToolContext,
-    { telling, ...options }: ReactOptions,
+    { reporter, ...options }: ReactOptions,
   ): Promise<PostEditResult | undefined> {
     const deadline = performance.now() + timeoutMs;
     const late = new AbortController();
@@ -124,7 +124,7 @@ export function createPostEditChecks(options: PostEditChecksOptions): PostEditCh
       ...{ session, workspace, signal: ended, secrets, reportDenials, emit, remainingMs, advise, tellLater },
       pausedLinters: pausedLintersOf(session),
       // A formatter's changes belong to the edit; files that a linter leaves behind do not.
-      formatting: telling?.captureAround ?? ((work) => work()),
+      formatting: reporter?.captureAround ?? ((work) => work()),
     };
     const work = react(touched, reactContext, options);
     const done = work.catch(nothing).then((effect) => ({ effect }));

@@ -29,7 +29,7 @@ interface Compared {
 /** An edit waits no longer for what was said before it. */
 const beforeMs = 1000;
 const afterMs = 3000;
-/** A change of more files is not worth so many questions. */
+/** After a change of more files than this, the language servers are not asked: each file is one question. */
 const maxFiles = 10;
 const maxShown = 50;
 

@@ -5,7 +5,7 @@ import type { TestRequest, TestRunner, TestSelection } from '../../project-tools
 import { toProjectPath } from '../../projects/pick-projects.ts';
 import type { Argv, Profile } from '../../projects/profile.ts';
 import type { CheckRegistry } from '../check-registry.ts';
-import { noTestsError } from './no-tests-error.ts';
+import { noTestCommandError } from './no-test-command-error.ts';
 import { renderCommand } from './render-command.ts';
 
 interface TestChoice {
@@ -43,7 +43,7 @@ async function chooseWhole(checks: CheckRegistry, chosen: readonly Profile[]): P
   const able = chosen.filter(({ test }) => test !== undefined);
   const [first] = chosen;
   if (able.length > 0 || !first) return able.map((profile) => ({ profile, files: [] }));
-  throw noTestsError(first, listProjectsWithTests(await checks.projects(), chosen));
+  throw noTestCommandError(first, listProjectsWithTests(await checks.projects(), chosen));
 }
 
 const shownPackages = 30;

@@ -7,8 +7,8 @@ import type { ToolContext } from '../../tools/tool.ts';
 import { findMissingProgram, isMissingToolError, missingToolError } from '../missing-tool.ts';
 import { type CheckRun, runCheck } from '../run-check.ts';
 import { rejectUnsupportedSelection } from './choose-tests.ts';
-import { expandNamedFiles } from './expand-script-patterns.ts';
-import { noTestsError } from './no-tests-error.ts';
+import { expandNamedFiles } from './expand-named-files.ts';
+import { noTestCommandError } from './no-test-command-error.ts';
 import { readNewReports, stampReports } from './read-new-reports.ts';
 import { toReportFile, withoutReportFile } from './render-command.ts';
 
@@ -29,7 +29,7 @@ interface TestRunnerRun {
 /** Runs the project's test runner and reads its report. A full run uses the project's own command. */
 export async function runTestRunner(call: TestRunnerCall, context: ToolContext): Promise<TestRunnerRun> {
   const { test } = call.profile;
-  if (!test) throw noTestsError(call.profile);
+  if (!test) throw noTestCommandError(call.profile);
   if (isPartialRequest(call.request) || !test.whole) return runCommandOf(test, call, context);
   const { whole } = test;
   try {

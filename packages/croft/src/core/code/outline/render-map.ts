@@ -1,6 +1,6 @@
 import type { MappedSymbol } from '../ports/code-index.ts';
 
-/** A token of code is about so many characters. */
+/** The average number of characters of one token of code. */
 const charsPerToken = 3.4;
 const maxRow = 140;
 

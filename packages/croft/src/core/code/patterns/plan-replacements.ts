@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { smallDiff } from '../../../lib/text/small-diff.ts';
+import { compactDiff } from '../../../lib/text/compact-diff.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { type EditPlan, type PlannedFile, refuseControlFiles } from '../rename/plan-edits.ts';
 import { isVendored } from '../servers/is-vendored.ts';
@@ -25,7 +25,7 @@ export async function planReplacements(
   for (const [path, own] of byPath) {
     const { bytes, version } = await workspace.files.read(path, { maxBytes: maxFileBytes });
     const after = replaceIn(bytes, own, path);
-    const diff = smallDiff(bytes.toString(), after.toString(), { context: 0, maxLines: maxDiffLines });
+    const diff = compactDiff(bytes.toString(), after.toString(), { context: 0, maxLines: maxDiffLines });
     if (!after.equals(bytes)) files.push({ path, version, after, edits: own.length, diff });
   }
   return { files, moves: [] };

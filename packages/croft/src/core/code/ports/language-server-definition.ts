@@ -36,7 +36,7 @@ export interface LanguageServerDefinition {
   readonly initializationOptions?: Readonly<Record<string, unknown>>;
   readonly ready: ReadySign;
   readonly memoryBytes: number;
-  /** A server that nobody asks for so long is stopped. */
+  /** A server that nobody asks for this time is stopped. */
   readonly idleMs: number;
   /** Words that cannot be names in the language; servers do not refuse all of them. */
   readonly reservedWords?: readonly string[];

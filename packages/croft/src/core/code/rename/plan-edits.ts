@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { smallDiff } from '../../../lib/text/small-diff.ts';
+import { compactDiff } from '../../../lib/text/compact-diff.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import type { FileEdits } from '../ports/code-questions.ts';
 import { readSource, type SourceText } from '../ports/source-text.ts';
@@ -47,7 +47,7 @@ export async function refuseControlFiles(paths: readonly string[], workspace: To
 }
 
 function diffOf({ text, hasMark }: SourceText, after: Buffer): string {
-  return smallDiff(text, after.toString('utf8').slice(hasMark ? 1 : 0), { context: 0, maxLines: maxDiffLines });
+  return compactDiff(text, after.toString('utf8').slice(hasMark ? 1 : 0), { context: 0, maxLines: maxDiffLines });
 }
 
 /** Renders the diffs of a plan, up to a number of lines; then counts. */

@@ -29,8 +29,8 @@ export function parseCodeQuery(query: string): ParsedQuery {
   const quoted = [...query.matchAll(/"([^"]+)"/g)].map(([, text = '']) => text.toLowerCase());
   const plain = query.replace(/"[^"]*"/g, ' ');
   const words = [...new Set(splitWords(plain).map(toSingular))];
-  const telling = words.filter((word) => !stopWords.has(word) && (word.length > 1 || /\p{Lo}/u.test(word)));
-  const chosen = telling.length > 0 || quoted.length > 0 ? telling : words;
+  const significant = words.filter((word) => !stopWords.has(word) && (word.length > 1 || /\p{Lo}/u.test(word)));
+  const chosen = significant.length > 0 || quoted.length > 0 ? significant : words;
   const terms = [
     ...quoted.map((text) => ({ forms: [text], isLiteral: true })),
     ...chosen.map((word) => ({ forms: [word, ...(sameMeaning.get(word) ?? [])], isLiteral: false })),

@@ -3,7 +3,7 @@ import { gitSettings } from '../../control-files/control-file-names.ts';
 import { findControlPath } from '../../control-files/find-control-path.ts';
 import type { SandboxDenial } from '../sandbox.ts';
 import type { ExplainLine, OutputLine, SandboxRules } from './explain-line.ts';
-import { pathsIn } from './mentioned-paths.ts';
+import { findMentionedPaths } from './find-mentioned-paths.ts';
 
 const readOnly = /Read-only file system|\bEROFS\b/i;
 const busy = /Device or resource busy|resource busy or locked/i;
@@ -36,7 +36,7 @@ export const explainFile: ExplainLine = (line, fence) => {
   ] as const;
   for (const [clue, explain] of kinds) {
     const at = line.text.search(clue);
-    if (at >= 0) return explain(toMentionedPaths(pathsIn(line.text, at), fence), line);
+    if (at >= 0) return explain(toMentionedPaths(findMentionedPaths(line.text, at), fence), line);
   }
   return undefined;
 };
@@ -67,7 +67,7 @@ function explainReadOnly(paths: readonly MentionedPath[], { before }: OutputLine
   // Only guarded control files are read-only in a workspace.
   const guarded = paths.find(({ inside = '', isCertain }) => isCertain || gitSettings.has(inside.split('/')[0] ?? ''));
   if (guarded) return controlFile(guarded.inside || guarded.path);
-  const announced = pathsIn(before).findLast((path) => path.startsWith('/'));
+  const announced = findMentionedPaths(before).findLast((path) => path.startsWith('/'));
   return paths[0] === undefined && announced !== undefined
     ? readOnlySystem(announced)
     : readOnlyElsewhere(paths[0]?.path);

@@ -1,6 +1,6 @@
 import type { SandboxDenial } from '../sandbox.ts';
 import type { ExplainLine, SandboxRules } from './explain-line.ts';
-import { pathsIn } from './mentioned-paths.ts';
+import { findMentionedPaths } from './find-mentioned-paths.ts';
 
 const fileSize = /File too large|File size limit exceeded|\bEFBIG\b/;
 const openFiles = /Too many open files|\bEMFILE\b/i;
@@ -17,7 +17,7 @@ export const explainLimit: ExplainLine = ({ text }, fence) => {
   if (forks.test(text)) return over('processes', count(fence.limits?.processes, 'processes'), fewerProcesses);
   if (memory.test(text)) return over('memory', megabytes(fence.limits?.memoryBytes), lessMemory);
   const at = text.search(disk);
-  return at < 0 ? undefined : overDisk(pathsIn(text, at), fence);
+  return at < 0 ? undefined : overDisk(findMentionedPaths(text, at), fence);
 };
 
 const fewerProcesses = 'Start fewer at once, or end those left behind.';

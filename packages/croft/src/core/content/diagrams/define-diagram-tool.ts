@@ -36,7 +36,7 @@ export function defineDiagramTool(
     toolset: 'diagrams',
     access: 'write',
     reach: 'one',
-    tells: true,
+    reportsChanges: true,
     idempotent: true,
     answersImages: true,
     timeoutMs: 300_000 + extraMs,

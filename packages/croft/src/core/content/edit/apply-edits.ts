@@ -3,7 +3,7 @@ import {
   findIgnoringLineEndings,
   type RangeWithLineEnding,
   type UntouchedEnds,
-} from '../../../lib/text/lines/line-ending-tolerant-search.ts';
+} from '../../../lib/text/lines/find-ignoring-line-endings.ts';
 import { decodeUtf16, detectUtf16, encodeUtf16 } from '../../../lib/text/utf16.ts';
 
 export interface Edit {

@@ -47,7 +47,7 @@ export async function applyEditsWithSecrets(
   return { bytes: order ? encodeUtf16(restored, order) : Buffer.from(restored), replaced };
 }
 
-/** Rejects redaction marks in a text that is added where nothing was: no mark in it can stand for anything. */
+/** Throws `E_REDACTION_MARK` if a text that replaces nothing has a redaction mark: there is no secret to put in its place. */
 export function mustHaveNoMark(text: string, path: string, marks: Marks): void {
   const [mark] = marks.findMarks(text);
   if (mark) throw unknownMarkError(text.slice(mark.start, mark.end), path);

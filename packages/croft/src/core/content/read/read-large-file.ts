@@ -1,4 +1,4 @@
-import { looksBinary } from '../../../lib/files/image-type.ts';
+import { looksBinary } from '../../../lib/files/looks-binary.ts';
 import { cutText } from '../../../lib/text/cut-text.ts';
 import { toUtf8Chunks, type Utf16Order } from '../../../lib/text/utf16.ts';
 import {

@@ -3,10 +3,10 @@ import { compileGlob } from '../../../lib/text/patterns/glob.ts';
 
 /** Compiles the pattern that a caller gave as `argument`. Throws `E_BAD_PATTERN`. */
 function compileGlobArgument(pattern: string, argument: string): (path: string) => boolean {
-  const isMatch = telling(() => compileGlob(pattern));
-  return (path) => telling(() => isMatch(path));
+  const isMatch = withPatternErrors(() => compileGlob(pattern));
+  return (path) => withPatternErrors(() => isMatch(path));
 
-  function telling<T>(work: () => T): T {
+  function withPatternErrors<T>(work: () => T): T {
     try {
       return work();
     } catch (cause) {

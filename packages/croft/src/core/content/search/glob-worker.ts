@@ -4,7 +4,7 @@ import { answerQuestions, runAfterSandboxes } from '../../../lib/concurrency/wor
 import { compileGlobFrom, type GlobBase } from './compile-glob-from.ts';
 
 export interface GlobQuestion {
-  /** The search that the paths belong to: all of its paths together may take only so many steps. */
+  /** The search that the paths belong to: one limit of steps holds for all of its paths together. */
   readonly search: number;
   readonly base: GlobBase;
   readonly pattern: string;

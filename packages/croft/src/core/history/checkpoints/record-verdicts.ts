@@ -2,11 +2,11 @@ import type { VerdictLog } from '../logs/verdict-log.ts';
 import type { CheckVerdict } from '../ports/history.ts';
 import type { TreeHash } from '../ports/tree.ts';
 import type { WorkingTree } from '../ports/working-tree.ts';
-import type { Timeline } from './timeline.ts';
+import type { ChangeRecorder } from './change-recorder.ts';
 
 interface RecordVerdictsOptions {
   readonly tree: WorkingTree;
-  readonly timeline: Pick<Timeline, 'captureHash'>;
+  readonly recorder: Pick<ChangeRecorder, 'captureHash'>;
   readonly verdicts: VerdictLog;
   onWarning(message: string): void;
 }
@@ -14,13 +14,13 @@ interface RecordVerdictsOptions {
 /**
  * Records the verdicts of checks on the trees that they ran on. An error here is a warning and does not fail the check.
  */
-export function createRecordVerdicts({ tree, timeline, verdicts, onWarning }: RecordVerdictsOptions) {
+export function createRecordVerdicts({ tree, recorder, verdicts, onWarning }: RecordVerdictsOptions) {
   const warn = (thrown: unknown): undefined => {
     onWarning(`the verdict of a check cannot be recorded: ${thrown}`);
   };
 
   async function note(check: CheckVerdict, of: TreeHash): Promise<void> {
-    const root = await timeline.captureHash();
+    const root = await recorder.captureHash();
     // New files are left by the check itself and do not matter. Files that existed before it must be unchanged.
     const changes = root === of ? [] : await tree.diff(of, root);
     if (changes.some(({ before }) => before !== undefined)) return;
@@ -28,7 +28,7 @@ export function createRecordVerdicts({ tree, timeline, verdicts, onWarning }: Re
   }
 
   return {
-    captureSource: (): Promise<TreeHash | undefined> => timeline.captureHash().catch(warn),
+    captureSource: (): Promise<TreeHash | undefined> => recorder.captureHash().catch(warn),
     recordVerdict: async (check: CheckVerdict, of: TreeHash | undefined): Promise<void> => {
       if (of !== undefined) await note(check, of).catch(warn);
     },

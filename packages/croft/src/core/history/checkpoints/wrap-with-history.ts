@@ -10,10 +10,12 @@ export function wrapWithHistory(history: Recording): WrapCall {
 
 export function recordCall<T>(
   history: Recording,
-  { id, access, tool, session, title, tells, leavesFiles, byproducts, onUnkept }: WorkspaceCall,
-  work: (telling?: ChangeReporter) => Promise<T>,
+  { id, access, tool, session, title, reportsChanges, leavesFiles, byproducts, onNotUndoable }: WorkspaceCall,
+  work: (reporter?: ChangeReporter) => Promise<T>,
 ): Promise<T> {
   if (access === 'read' || leavesFiles) return work();
   const call = { ...(id !== undefined && { id }), tool, session, title, ...(byproducts && { byproducts }) };
-  return tells ? history.recordReported(call, work, onUnkept) : history.record(call, () => work(), onUnkept);
+  return reportsChanges
+    ? history.recordReported(call, work, onNotUndoable)
+    : history.record(call, () => work(), onNotUndoable);
 }

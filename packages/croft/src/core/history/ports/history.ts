@@ -131,10 +131,10 @@ export interface History {
   remove(name: string): Promise<void>;
 
   /**
-   * Runs a call that may change files, and adds a checkpoint if it did. Before this returns, `onUnkept` is called with
+   * Runs a call that may change files, and adds a checkpoint if it did. Before this returns, `onNotUndoable` is called with
    * the reason if the call cannot be undone as a whole.
    */
-  record<T>(call: HistoryCall, work: () => Promise<T>, onUnkept?: OnNotUndoable): Promise<T>;
+  record<T>(call: HistoryCall, work: () => Promise<T>, onNotUndoable?: OnNotUndoable): Promise<T>;
   /**
    * Runs a call that reports its own changes. The tree is not captured, and the checkpoint is written after this
    * returns; listing checkpoints, undoing and capturing wait for it. A crash in between loses no file, only the ability
@@ -142,8 +142,8 @@ export interface History {
    */
   recordReported<T>(
     call: HistoryCall,
-    work: (telling?: ChangeReporter) => Promise<T>,
-    onUnkept?: OnNotUndoable,
+    work: (reporter?: ChangeReporter) => Promise<T>,
+    onNotUndoable?: OnNotUndoable,
   ): Promise<T>;
   /**
    * Runs a check that must not change files. Changes made meanwhile belong to no undo step, unless another running call

@@ -1,4 +1,4 @@
-import type { Timeline } from '../checkpoints/timeline.ts';
+import type { ChangeRecorder } from '../checkpoints/change-recorder.ts';
 import type { CheckpointLog } from '../logs/checkpoint-log.ts';
 import type { LoggedSnapshot, SnapshotLog } from '../logs/snapshot-log.ts';
 import type { TreeReport } from '../ports/history.ts';
@@ -19,7 +19,7 @@ import type { TakeSnapshot } from './take-snapshot.ts';
 
 interface RestoreOptions {
   readonly tree: WorkingTree;
-  readonly timeline: Timeline;
+  readonly recorder: ChangeRecorder;
   readonly archive: TreeArchive;
   readonly log: CheckpointLog;
   readonly snapshots: Pick<SnapshotLog, 'put' | 'freeName'>;
@@ -34,7 +34,7 @@ interface Restored extends CarriedOutChanges {
 
 /** Restores an earlier tree. The tree before it is kept as an automatic snapshot. */
 export function createRestore(options: RestoreOptions) {
-  const { tree, timeline, archive, log, snapshots, take, findTarget, now } = options;
+  const { tree, recorder, archive, log, snapshots, take, findTarget, now } = options;
 
   async function bringBack({ root, scope }: RestoreTarget, signal: AbortSignal): Promise<Restored> {
     const { root: found } = await tree.capture({ scope, signal });
@@ -66,7 +66,7 @@ export function createRestore(options: RestoreOptions) {
 
   async function noteRestore(before: TreeHash, after: TreeHash, paths: number): Promise<void> {
     if (before === after) return;
-    const call = timeline.callOf('snapshot_restore');
+    const call = recorder.callOf('snapshot_restore');
     await log.add({ callId: crypto.randomUUID(), call, at: now().toISOString(), before, after, paths });
   }
 
@@ -76,9 +76,9 @@ export function createRestore(options: RestoreOptions) {
   ): Promise<{ snapshot: string; report: TreeReport }> {
     const target = await findTarget(given);
     await archive.bringListings(target.root, signal);
-    return timeline.runExclusive(async (before) => {
+    return recorder.runExclusive(async (before) => {
       const { takenBackBy, ...changed } = await bringBack(target, signal);
-      const after = await timeline.captureHash();
+      const after = await recorder.captureHash();
       await noteRestore(before, after, changed.changes.length);
       return { result: { snapshot: target.name, report: toTreeReport(changed, takenBackBy) }, after };
     });

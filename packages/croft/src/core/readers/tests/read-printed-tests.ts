@@ -1,6 +1,6 @@
 import type { CheckOutput, TestFailure } from '../../project-tools/test-runner.ts';
 import { readJestFailures, readMochaFailures, readVitestFailures } from './printed-js-failures.ts';
-import { readNodeFailures } from './printed-node-failures.ts';
+import { readPrintedNodeFailures } from './read-printed-node-failures.ts';
 import { readTap } from './read-tap.ts';
 import { type CountedTests, findBuildErrors } from './to-test-report.ts';
 
@@ -25,7 +25,7 @@ const summaries: readonly ((text: string) => Summary | undefined)[] = [
     const count = (word: string) => sum(text.matchAll(new RegExp(`^(?:ℹ|#) ${word} (\\d{1,9})$`, 'gm')));
     if (!/^(?:ℹ|#) tests \d{1,9}$/m.test(text)) return undefined;
     const sums = { passed: count('pass'), failed: count('fail') + count('cancelled'), skipped: count('skipped') };
-    return { ...sums, read: readNodeFailures };
+    return { ...sums, read: readPrintedNodeFailures };
   },
   // jest, vitest
   (text) => {

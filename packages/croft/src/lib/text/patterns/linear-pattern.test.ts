@@ -2,7 +2,7 @@ import { createContext, Script } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectCheap } from '../../../../test/support/expect-cheap.ts';
-import { compilePattern } from './linear-pattern.ts';
+import { compileLinearPattern } from './linear-pattern.ts';
 
 describe('matches', () => {
   test.each([
@@ -51,7 +51,7 @@ describe('matches', () => {
     ['a|^b', 'b'],
     ['é+', 'caféé'],
   ])('%s accepts %j', (pattern, line) => {
-    expect(compilePattern(pattern)(line)).toBe(true);
+    expect(compileLinearPattern(pattern)(line)).toBe(true);
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe('matches', () => {
     ['[]', 'a'],
     ['(a*)*b', 'aaaa'],
   ])('%s refuses %j', (pattern, line) => {
-    expect(compilePattern(pattern)(line)).toBe(false);
+    expect(compileLinearPattern(pattern)(line)).toBe(false);
   });
 });
 
@@ -112,8 +112,8 @@ test.each([
   ['a\\', 'ends with "\\"'],
   ['a'.repeat(1001), 'longer than 1000'],
 ])('refuses %s with its problem', (pattern, reason) => {
-  expect(() => compilePattern(pattern)).toThrow(RangeError);
-  expect(() => compilePattern(pattern)).toThrow(reason);
+  expect(() => compileLinearPattern(pattern)).toThrow(RangeError);
+  expect(() => compileLinearPattern(pattern)).toThrow(reason);
 });
 
 const atom = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '[a-b_]', '\\d', '\\w', '\\s', '\\W', 'é', '1', ' ', '-');
@@ -134,7 +134,7 @@ const { pattern } = fc.letrec<{ pattern: string; sequence: string; piece: string
 /** Skips patterns with too many repetitions, which are refused as tested above. */
 function compileSmall(source: string) {
   try {
-    return compilePattern(source);
+    return compileLinearPattern(source);
   } catch (thrown) {
     fc.pre(!String(thrown).includes('too large'));
     throw thrown;
@@ -181,7 +181,7 @@ test('any text compiles or is refused with a RangeError', () => {
   fc.assert(
     fc.property(fc.string({ unit }), line, (source, text) => {
       try {
-        expect(typeof compilePattern(source)(text)).toBe('boolean');
+        expect(typeof compileLinearPattern(source)(text)).toBe('boolean');
       } catch (thrown) {
         expect(String(thrown)).toMatch(/^RangeError: The pattern /);
       }
@@ -207,13 +207,13 @@ test.each([
   ['(a|b)*a(a|b){8}c', letters],
   ['[^é]x', '€'.repeat(megabyte)],
 ])('%s takes little time for a megabyte', async (source, text) => {
-  await expectCheap(() => compilePattern(source)(text), 60);
+  await expectCheap(() => compileLinearPattern(source)(text), 60);
 });
 
 test.each(['(a|b)*a(a|b){30}c', '(a|b)*a(a|b){90}c', '(.?a?b?){30}c'])(
   '%s, with too many states to store',
   async (source) => {
-    const matches = compilePattern(source);
+    const matches = compileLinearPattern(source);
     const random = fc.sample(
       fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 64 * 1024, maxLength: 64 * 1024, size: 'max' }),
       1,

@@ -40,7 +40,7 @@ const lineEnd = -1;
  * anything else, and for a pattern that is too large. A character that was seen in the same state before takes no step;
  * `onSteps` is called for the others, of which only a text made for that purpose has many.
  */
-export function compilePattern(source: string, onSteps?: (count: number) => void): (line: string) => boolean {
+export function compileLinearPattern(source: string, onSteps?: (count: number) => void): (line: string) => boolean {
   const program = toProgram(parsePattern(source));
   const advanceFrom = createSteps(program);
   const states = new Map<string, State>();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { judgeAddress, toEndpoint } from './endpoint.ts';
+import { toEndpoint } from './endpoint.ts';
 import { createObjectStore } from './object-store.ts';
 
 const base = { bucket: 'my-bucket', region: 'eu-west-1' };
@@ -55,15 +55,6 @@ test.each([
   { bucket: '' },
 ])('a region or a bucket name cannot change the host: %j', (settings) => {
   expect(() => toEndpoint({ ...base, ...settings })).toThrow(expect.objectContaining({ code: 'E_INVALID_INPUT' }));
-});
-
-test('an address is judged after its name is resolved', () => {
-  const strict = { allowPrivate: false, isPlain: false };
-  expect(judgeAddress('8.8.8.8', strict)).toBeUndefined();
-  expect(judgeAddress('64:ff9b::7f00:1', strict)).toContain('loopback');
-  expect(judgeAddress('127.0.0.1', { ...strict, allowPrivate: true })).toBeUndefined();
-  expect(judgeAddress('8.8.8.8', { allowPrivate: true, isPlain: true })).toContain('https');
-  expect(judgeAddress('169.254.169.254', { allowPrivate: true, isPlain: true })).toContain('metadata');
 });
 
 test('a name that resolves to this machine is refused, and the error does not contain the address', async () => {

@@ -1,9 +1,7 @@
-import { lookup as lookUp } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { AppError } from '@croft/protocol';
 import { canonicalHost, isAddress } from '../../../lib/net/host-name.ts';
-import { parseAddress } from '../../../lib/net/ip-address.ts';
-import { listOwnAddresses, specialRangesOf, unwrapAddress } from '../../../lib/net/special-ip-ranges.ts';
+import { createLookup, judgeAddress } from './endpoint-addresses.ts';
 
 export interface EndpointOptions {
   /** Defaults to the AWS endpoint of the region. */
@@ -63,47 +61,6 @@ function toService(text: string, allowPrivate: boolean): URL {
   const problem = isAddress(host) ? judgeAddress(host, rules) : undefined;
   if (problem !== undefined) throw invalid('endpoint', problem);
   return url;
-}
-
-interface AddressRules {
-  readonly allowPrivate: boolean;
-  readonly isPlain: boolean;
-}
-
-const openable = new Set(['a loopback address', 'a private address', 'a carrier-grade NAT address']);
-
-/**
- * Returns why a connection to this address is not allowed, or `undefined`. The text completes the sentence "the
- * endpoint …".
- */
-export function judgeAddress(address: string, { allowPrivate, isPlain }: AddressRules): string | undefined {
-  const parsed = parseAddress(address);
-  if (parsed === undefined) return 'leads to no address';
-  const actual = unwrapAddress(parsed);
-  const [special] = specialRangesOf(actual);
-  if (special && !(allowPrivate && openable.has(special.kind))) return `leads to ${special.kind}`;
-  if (!special && isPlain) return 'must be an https URL, because it leads to a public address';
-  const isOwn = listOwnAddresses().some((own) => parseAddress(own) === actual);
-  return isOwn && !allowPrivate ? 'leads to this machine itself' : undefined;
-}
-
-/** The host resolves only to addresses that are not allowed. */
-export class RefusedAddress extends Error {
-  override readonly name = 'RefusedAddress';
-}
-
-/** Looks names up like the system does, and leaves out addresses that are not allowed. */
-function createLookup(rules: AddressRules): LookupFunction {
-  return (hostname, options, callback) => {
-    lookUp(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, []);
-      const allowed = addresses.filter(({ address }) => judgeAddress(address, rules) === undefined);
-      const [first] = allowed;
-      if (!first) return callback(new RefusedAddress(judgeAddress(addresses[0]?.address ?? '', rules)), []);
-      if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
-  };
 }
 
 function invalid(setting: string, problem: string): AppError {

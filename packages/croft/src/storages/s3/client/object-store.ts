@@ -3,9 +3,9 @@ import { type CircuitBreakers, createCircuitBreakers } from './circuit-breakers.
 import { type EndpointOptions, toEndpoint } from './endpoint.ts';
 import { type BucketConnection, getObject, headObject } from './get-object.ts';
 import { listObjects } from './list-objects.ts';
-import { putInParts } from './multipart-upload.ts';
 import { toHead } from './object-headers.ts';
 import { type ConditionSupport, probeConditionalPuts } from './probe-conditional-puts.ts';
+import { putInParts } from './put-in-parts.ts';
 import { putWhole } from './put-object.ts';
 import { copyObject, removeObjects } from './remove-and-copy-objects.ts';
 import { defaultRetries, type RetryPolicy } from './retries.ts';

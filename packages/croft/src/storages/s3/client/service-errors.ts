@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@croft/protocol';
 import { BucketUnreachable } from './circuit-breaker.ts';
-import { RefusedAddress } from './endpoint.ts';
+import { RefusedAddress } from './endpoint-addresses.ts';
 import { readSmallBody } from './read-body.ts';
 import { readElement } from './xml.ts';
 

@@ -5,7 +5,7 @@ import type { ObjectStore, StoredObject } from '../../../core/storage/object-sto
 import { describeObject } from '../layout/object-metadata.ts';
 import { createDirectObjects, type DirectObject, type DirectObjects } from './direct-objects.ts';
 import { listBucketDirectory } from './list-directory.ts';
-import { type ResolvedObject, resolveInBucket } from './resolve-path.ts';
+import { type ResolvedObject, resolveInBucket } from './resolve-in-bucket.ts';
 
 interface S3FilesOptions {
   readonly objects: ObjectStore;

@@ -23,7 +23,7 @@ export function createHistoryNotes(objects: ObjectStore, namespace: string) {
       read.delete(key);
       return undefined;
     }
-    const note = toNote(await readBounded(found.body, maxNoteBytes));
+    const note = toNote(await readBounded(found.body, maxNoteBytes), key);
     read.set(key, { etag: found.etag, note });
     return note;
   }
@@ -56,8 +56,10 @@ export function createHistoryNotes(objects: ObjectStore, namespace: string) {
   };
 }
 
-function toNote(bytes: Buffer): HistoryNote {
+function toNote(bytes: Buffer, key: string): HistoryNote {
   const note = parseJson(bytes);
   if (typeof note === 'object' && note !== null && !Array.isArray(note)) return note as HistoryNote;
-  throw new AppError('E_STORAGE_FAILED', 'a note of the history in the bucket was not written by Croft');
+  throw new AppError('E_STORAGE_FAILED', `the object ${key} of the history in the bucket was not written by Croft`, {
+    hint: 'Nothing was changed. Ask the operator to restore this object from its previous version, or to delete it.',
+  });
 }

@@ -90,7 +90,12 @@ function createFetch(
     if (!current || kind !== 'file' || mode === undefined || hash === undefined) return undefined;
     const entry = { kind, mode, size: current.size, hash };
     const modifiedAt = toSecond(current.modifiedAt);
-    return { ...entry, etag: current.etag, modifiedAt, hole: await placing.hole(diskPathOf(path), entry) };
+    return {
+      ...entry,
+      etag: current.etag,
+      modifiedAt,
+      placeholder: await placing.placeholder(diskPathOf(path), entry),
+    };
   }
 }
 

@@ -23,8 +23,8 @@ export async function findLocalChanges(context: MountContext, signal?: AbortSign
 
 /** A placeholder is not a change, although its content differs from the file it stands for. */
 function withoutPlaceholders({ manifest }: MountContext, changes: PathChange[]): PathChange[] {
-  const holes = new Set(manifest.holes());
-  return holes.size === 0 ? changes : changes.filter(({ path }) => !holes.has(keyOfPath(path) ?? ''));
+  const placeholders = new Set(manifest.placeholders());
+  return placeholders.size === 0 ? changes : changes.filter(({ path }) => !placeholders.has(keyOfPath(path) ?? ''));
 }
 
 async function changesTo(context: MountContext, root: TreeHash): Promise<PathChange[]> {

@@ -58,7 +58,7 @@ export function createLocalFileMaker(owner: Owner | undefined) {
       else await make(path, mode, (file) => writeAll(file, bytes));
     },
     /** Creates a placeholder: a sparse file of the same size, which takes no disk space. */
-    hole: (path: Buffer | string, { mode, size }: TreeEntry): Promise<PlaceholderFile> =>
+    placeholder: (path: Buffer | string, { mode, size }: TreeEntry): Promise<PlaceholderFile> =>
       make(path, mode, (file) => {
         ftruncateSync(file, size);
         const { ino, mtimeNs } = fstatSync(file, { bigint: true });

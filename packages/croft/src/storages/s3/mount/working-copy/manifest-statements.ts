@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
+/** The column `hole` has the placeholder of an object: existing databases have it under this name. */
 export const schema = `
   CREATE TABLE IF NOT EXISTS objects (
     key TEXT PRIMARY KEY, etag TEXT NOT NULL, modified INTEGER, kind TEXT NOT NULL, mode INTEGER NOT NULL,
@@ -19,7 +20,7 @@ export function prepareStatements(database: DatabaseSync) {
     drop: sql('DELETE FROM objects WHERE key = ?'),
     keys: sql('SELECT key FROM objects'),
     below: sql('SELECT key FROM objects WHERE key >= ? AND key < ?'),
-    holes: sql('SELECT key FROM objects WHERE hole IS NOT NULL'),
+    placeholders: sql('SELECT key FROM objects WHERE hole IS NOT NULL'),
     totals: sql("SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM objects WHERE kind <> 'directory'"),
     state: sql('SELECT name, value FROM state'),
     setState: sql('INSERT OR REPLACE INTO state VALUES (?, ?)'),

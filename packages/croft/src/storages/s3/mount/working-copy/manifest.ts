@@ -1,7 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
+import { basename } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { AppError } from '@croft/protocol';
 import { type EntryKind, emptyTreeHash, type TreeEntry, type TreeHash } from '../../../../core/history/ports/tree.ts';
+import { errorMessage } from '../../../../lib/error-message.ts';
+import { isSqliteBusy } from '../../../../lib/sqlite/sqlite-error-kind.ts';
 import { prepareStatements, schema } from './manifest-statements.ts';
 
 /** The state of an object at the last time when the bucket and the working tree agreed about it. */
@@ -10,7 +13,7 @@ export interface KnownObject extends TreeEntry {
   /** The modification time in seconds, if a listing or an answer said it. */
   readonly modifiedAt?: number | undefined;
   /** Set while the content is not downloaded: identifies the placeholder file. */
-  readonly hole?: PlaceholderFile | undefined;
+  readonly placeholder?: PlaceholderFile | undefined;
 }
 
 export interface PlaceholderFile {
@@ -55,14 +58,14 @@ export function openMountManifest(file: string) {
     keys: (): string[] => columnOf(statements.keys.all()),
     /** The keys of a directory and of everything in it. */
     below: (key: string): string[] => columnOf(statements.below.all(`${key}/`, `${key}0`)),
-    holes: (): string[] => columnOf(statements.holes.all()),
+    placeholders: (): string[] => columnOf(statements.placeholders.all()),
     totals(): { files: number; bytes: number } {
       const { files, bytes } = statements.totals.get() ?? {};
       return { files: Number(files), bytes: Number(bytes) };
     },
-    put(key: string, { etag, modifiedAt, kind, mode, size, hash, hole }: KnownObject): void {
-      const placeholder = hole ? JSON.stringify(hole) : null;
-      statements.put.run(key, etag, modifiedAt ?? null, kind, mode, size, hash, placeholder);
+    put(key: string, { etag, modifiedAt, kind, mode, size, hash, placeholder }: KnownObject): void {
+      const hole = placeholder ? JSON.stringify(placeholder) : null;
+      statements.put.run(key, etag, modifiedAt ?? null, kind, mode, size, hash, hole);
     },
     drop: (key: string): void => void statements.drop.run(key),
 
@@ -121,10 +124,18 @@ const emptyState: MountState = {
   bootId: '',
 };
 
+function openFile(file: string): DatabaseSync {
+  try {
+    // Only the server may read it. SQLite gives the files it creates beside it the same mode.
+    closeSync(openSync(file, 'a', 0o600));
+    return new DatabaseSync(file, { timeout: 2000 });
+  } catch (cause) {
+    throw cannotOpen(file, cause);
+  }
+}
+
 function open(file: string): DatabaseSync {
-  // Only the server may read it. SQLite gives the files it creates beside it the same mode.
-  closeSync(openSync(file, 'a', 0o600));
-  const database = new DatabaseSync(file, { timeout: 2000 });
+  const database = openFile(file);
   try {
     // The lock is held until the database is closed: two servers with one data directory would undo each other's
     // changes.
@@ -133,11 +144,28 @@ function open(file: string): DatabaseSync {
     return database;
   } catch (cause) {
     database.close();
-    throw new AppError('E_STORAGE_FAILED', 'this workspace is open in another server with the same data directory', {
-      cause,
-      hint: 'Nothing was done. Ask the operator to start each server with a --data of its own.',
-    });
+    throw isSqliteBusy(cause) ? openElsewhere(cause) : cannotOpen(file, cause);
   }
+}
+
+function openElsewhere(cause: unknown): AppError {
+  return new AppError('E_STORAGE_FAILED', 'this workspace is open in another server with the same data directory', {
+    cause,
+    hint: 'Nothing was done. Ask the operator to start each server with a --data of its own.',
+  });
+}
+
+function cannotOpen(file: string, cause: unknown): AppError {
+  // Agents read this: neither the file's directory nor the path that Node adds to its message is for them.
+  const reason = errorMessage(cause).replace(/, open '.*'$/s, '');
+  return new AppError(
+    'E_STORAGE_FAILED',
+    `the list of this workspace's files cannot be opened: ${basename(file)}: ${reason}`,
+    {
+      cause,
+      hint: 'Nothing was done. Ask the operator to check this file and its disk.',
+    },
+  );
 }
 
 function toKnownObject({ etag, modified, kind, mode, size, hash, hole }: Record<string, SQLOutputValue>): KnownObject {
@@ -148,6 +176,6 @@ function toKnownObject({ etag, modified, kind, mode, size, hash, hole }: Record<
     mode: Number(mode),
     size: Number(size),
     hash: String(hash),
-    hole: hole === null ? undefined : JSON.parse(String(hole)),
+    placeholder: hole === null ? undefined : JSON.parse(String(hole)),
   };
 }

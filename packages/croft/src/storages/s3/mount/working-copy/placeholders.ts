@@ -22,11 +22,11 @@ export type Placeholders = ReturnType<typeof createPlaceholders>;
 export function createPlaceholders(context: MountContext) {
   const locks = createKeyedLock();
   const placing = createLocalFileMaker(context.owner);
-  const open = new Set(context.manifest.holes());
+  const open = new Set(context.manifest.placeholders());
 
   /** Replaces a placeholder by the content, unless something else has its path by now. */
   async function download(key: string, signal?: AbortSignal): Promise<void> {
-    const placeholder = context.manifest.get(key)?.hole;
+    const placeholder = context.manifest.get(key)?.placeholder;
     const path = pathOfKey(key);
     if (!placeholder || path === undefined) return void open.delete(key);
     if (await withPathOf(path, (entry) => isPlaceholder(entry, placeholder))) {
@@ -49,7 +49,7 @@ export function createPlaceholders(context: MountContext) {
 
   function forget(key: string): void {
     const known = context.manifest.get(key);
-    if (known) context.manifest.put(key, { ...known, hole: undefined });
+    if (known) context.manifest.put(key, { ...known, placeholder: undefined });
     open.delete(key);
   }
 

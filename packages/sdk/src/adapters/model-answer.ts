@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+const WithImage = z.looseObject({ image: z.object({ data: z.string(), mimeType: z.string() }) });
+
+export interface ModelAnswer {
+  /** What the tool answered, as JSON. */
+  readonly text: string;
+  /** In base64. */
+  readonly image?: { readonly data: string; readonly mimeType: string };
+}
+
+/** Takes an image out of the answer of a tool, because models see images only as images. */
+export function toModelAnswer(answer: unknown): ModelAnswer {
+  const found = WithImage.safeParse(answer);
+  if (!found.success) return { text: JSON.stringify(answer) };
+  const { image, ...rest } = found.data;
+  return { text: JSON.stringify(rest), image };
+}

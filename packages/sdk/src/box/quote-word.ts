@@ -1,0 +1,4 @@
+/** For bash, which reads it as this one word. */
+export function quoteWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
