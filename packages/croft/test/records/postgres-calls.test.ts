@@ -78,7 +78,8 @@ describe.skipIf(!server)('records of calls on PostgreSQL', () => {
     });
     isOver = true;
     await disturbing;
-    expect(trips / calls).toBeLessThan(2.6);
+    // Two while the other server is expected. On a busy machine it pauses, and is not; in a transaction it would be five.
+    expect(trips / calls).toBeLessThan(3.5);
     expect(await openCallsOf(records)).toBeGreaterThan(calls);
   });
 

@@ -74,17 +74,17 @@ describe('croft runners', () => {
     });
   });
 
-  test('reports an error in one line', async () => {
+  test('reports an error in one line, and the next step in another', async () => {
     const cable = await startFaultyCable(platform.url);
     await cable.refuse();
     const nobody = ['runners', '--server', cable.url, '--key-file', own.at('key')];
     expect(await runCroft(nobody)).toMatchObject({
       exitCode: 7,
       stdout: '',
-      stderr: expect.stringMatching(/^croft: the server cannot be reached: .*ECONNREFUSED.*\n$/),
+      stderr: expect.stringMatching(/^croft: http:\S+ cannot be reached: .*ECONNREFUSED.*\nNext: start it with: .*\n$/),
     });
-    expect((await runCroft(['runners', '--server', platform.url])).stderr).toContain(
-      '--key-file FILE, or --account ID',
+    expect((await runCroft(['runners', '--server', platform.url])).stderr).toMatch(
+      /^say who you are at \S+: sign in once with: croft login .*, or name a key with --key-file FILE/,
     );
     expect((await runCroft(['runners', '--key-file', own.at('none')])).stderr).toContain('cannot be read');
     expect((await runCroft(['runners', '--server', 'nowhere', '--key-file', own.at('key')])).stderr).toContain('URL');
