@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The messages of a PostgreSQL client that the server answers: `Query` and `Sync`. Each one is a round trip. */
+/** The messages of a PostgreSQL client that the server answers: `Query` and `Sync`. */
 const answered = new Set(['Q', 'S'].map((letter) => letter.charCodeAt(0)));
 
-/** A proxy before a PostgreSQL server that counts the round trips of its clients. */
+/**
+ * A proxy before a PostgreSQL server that counts the round trips of its clients. A message that a client sends right
+ * behind another, before the answer to that one, is in the same round trip.
+ */
 export async function startCountingProxy(url: string) {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -14,16 +17,21 @@ export async function startCountingProxy(url: string) {
   const proxy = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     const count = createMessageCounter();
+    let isWaiting = false;
     for (const [from, to] of [[near, far] as const, [far, near] as const]) {
       sockets.add(from);
       from.on('error', () => {});
       from.on('close', () => to.destroy());
     }
     near.on('data', (bytes) => {
-      roundTrips += count(bytes);
+      if (count(bytes) > 0) {
+        if (!isWaiting) roundTrips += 1;
+        isWaiting = true;
+      }
       far.write(bytes);
     });
     far.on('data', (bytes) => {
+      isWaiting = false;
       if (isCutting) near.destroy();
       else near.write(bytes);
       isCutting = false;
