@@ -1,4 +1,4 @@
-import { flagsAgentId, flagsSandboxId, operatorId } from '../core/accounts/access/operator.ts';
+import { flagsAgentId, flagsSandboxId, operatorId } from '../core/accounts/access/operator-ids.ts';
 import type { OpenSandboxes, SandboxOwner } from '../core/commands/open-sandboxes.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { PermissionMode } from '../core/workspace/permission.ts';

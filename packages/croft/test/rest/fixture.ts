@@ -27,7 +27,7 @@ import { createVault } from '../../src/core/accounts/sealing/create-vault.ts';
 import { createApprovals } from '../../src/core/approvals/create-approvals.ts';
 import { createOpenSandboxes } from '../../src/core/commands/open-sandboxes.ts';
 import type { FileAccess } from '../../src/core/content/changes/file-access.ts';
-import { createTickets } from '../../src/core/terminals/tickets.ts';
+import { createTickets } from '../../src/core/terminals/terminal-tickets.ts';
 import { createDirectoryWatcher } from '../../src/history/tree/watch-directory.ts';
 import { createKeyring, createTokenHash } from '../../src/lib/crypto/keyring.ts';
 import { openRecords } from '../../src/records/index.ts';

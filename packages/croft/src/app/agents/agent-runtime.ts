@@ -1,5 +1,5 @@
 import type { AppError } from '@croft/protocol';
-import { isSameJson } from '../../core/accounts/configs/plain-json.ts';
+import { isSameJson } from '../../core/accounts/configs/check-json.ts';
 import { buildPrompt } from '../../core/harness/build-prompt.ts';
 import { type AgentRuntimeOptions, type AgentState, createAgentParts, findOutdatedSandboxes } from './agent-parts.ts';
 import { type InnerServers, openInnerTools } from './inner-tools.ts';

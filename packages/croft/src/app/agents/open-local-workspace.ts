@@ -1,4 +1,4 @@
-import { toConfiguredLimits } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import { toConfiguredLimits } from '../../core/accounts/configs/convert-sandbox-config.ts';
 import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import { allowControlFiles } from '../../core/files/allow-control-files.ts';

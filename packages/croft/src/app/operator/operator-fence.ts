@@ -1,5 +1,5 @@
 import type { AgentFence } from '@croft/protocol';
-import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { toNetwork } from '../agents/agent-fence.ts';
 import type { App } from '../app.ts';
 import { createOperatorRecords } from './operator-records.ts';

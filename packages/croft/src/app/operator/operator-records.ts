@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import type {
   AgentConfig,

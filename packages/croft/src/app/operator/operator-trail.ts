@@ -1,5 +1,5 @@
 import { createAccountEvents } from '../../core/account-events/account-events.ts';
-import { flagsAgentId, operatorId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId, operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { toCallStarted } from '../../core/accounts/audit/audit-journal.ts';
 import { createMergedAuditLog } from '../../core/accounts/audit/audit-log.ts';
 import { lastPositions, writePositions } from '../../core/accounts/audit/audit-positions.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createHeadSeal } from '../../core/accounts/audit/audit-head.ts';
-import { createStoredHead } from '../../core/accounts/audit/stored-head.ts';
+import { createSignedAuditHead } from '../../core/accounts/audit/signed-audit-head.ts';
 import { type AuditVerdict, type ExpectedHead, verifyAudit } from '../../core/accounts/audit/verify-audit.ts';
 import { createKeyedHash } from '../../core/accounts/ports/audit-chain.ts';
 import type { AuditEntry, AuditRow } from '../../core/accounts/ports/call-tables.ts';
@@ -30,7 +30,7 @@ export function openLocalTrail({ data, ring, maxBytes }: LocalAuditTrailOptions)
   const seal = createHeadSeal(createSigningRing(ring, 'croft local audit head'));
   const name = join(directory, 'head');
   const write = (text: string) => replacePrivateFileAsync(name, `${text}\n`);
-  const head = createStoredHead(seal, { name, read: () => readFileIfPresent(name), write }, now);
+  const head = createSignedAuditHead(seal, { name, read: () => readFileIfPresent(name), write }, now);
   const { append, close } = createTrailAppender({ directory, hash: hash.hash, maxBytes });
 
   return {

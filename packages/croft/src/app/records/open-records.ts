@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Records } from '../../core/accounts/ports/records.ts';
-import { checkKeys } from '../../core/accounts/sealing/check-keys.ts';
-import { checkSeals } from '../../core/accounts/sealing/check-seals.ts';
+import { checkServerKeys } from '../../core/accounts/sealing/check-server-keys.ts';
 import { createVault } from '../../core/accounts/sealing/create-vault.ts';
+import { mustHaveSealingKeys } from '../../core/accounts/sealing/must-have-sealing-keys.ts';
 import { createKeyring, createTokenHash, type RingKey } from '../../lib/crypto/keyring.ts';
 import { createRingSource } from '../../lib/crypto/ring-source.ts';
 import { openRecords } from '../../records/index.ts';
@@ -49,8 +49,8 @@ export async function openSealedRecords(options: SealedRecordsOptions) {
   });
   const vault = createVault(createKeyring(ring), createTokenHash(keys.pepper));
   try {
-    await checkSeals(records, vault);
-    if (!options.mayLackKeys) await checkKeys(records, keys);
+    await mustHaveSealingKeys(records, vault);
+    if (!options.mayLackKeys) await checkServerKeys(records, keys);
     return { records: flushHeadOnClose(records, trail), vault, trail, ring };
   } catch (thrown) {
     await records[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
-import { findUnusedKey } from '../../core/accounts/sealing/check-keys.ts';
-import { resealAll } from '../../core/accounts/sealing/reseal.ts';
+import { findUnusedKey } from '../../core/accounts/sealing/check-server-keys.ts';
+import { resealAllRecords } from '../../core/accounts/sealing/reseal-all-records.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { auditPages } from './audit-trail.ts';
@@ -13,7 +13,7 @@ export async function openOperatorRecords(options: SealedRecordsOptions) {
     throw new UsageError(`records: ${errorMessage(thrown)}`);
   });
   return {
-    resealAll: () => resealAll(records, vault),
+    resealAllRecords: () => resealAllRecords(records, vault),
     /** The key that was added and has not sealed anything yet. */
     unusedKey: () => findUnusedKey(records, ring.keys),
     directories: createOperatorDirectories(options.data, records),

@@ -100,7 +100,7 @@ async function unusedIn(sealed: Sealed) {
 
 async function reseal(sealed: Sealed, { ring }: ServerKeys, { stdout }: CommandContext): Promise<number> {
   await using opened = sealed;
-  const count = await opened.resealAll();
+  const count = await opened.resealAllRecords();
   stdout.write(`sealed ${count} records with key ${ring[0]?.id}\n`);
   return 0;
 }

@@ -8,7 +8,7 @@ import { createOperatorTerminals } from '../../app/operator/operator-terminals.t
 import type { ServerPlatform } from '../../app/platform.ts';
 import type { LocalApprovals } from '../../app/records/local-approvals.ts';
 import type { ServerBounds } from '../../app/server/server-bounds.ts';
-import { operatorId } from '../../core/accounts/access/operator.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { createElicitation } from '../../mcp/elicitation.ts';
 import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';

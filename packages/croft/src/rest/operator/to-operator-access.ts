@@ -3,7 +3,7 @@ import { toOperatorFence } from '../../app/operator/operator-fence.ts';
 import { createOperatorRecords } from '../../app/operator/operator-records.ts';
 import { createOperatorTrail } from '../../app/operator/operator-trail.ts';
 import type { LocalApprovals } from '../../app/records/local-approvals.ts';
-import { flagsAgentId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId } from '../../core/accounts/access/operator-ids.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import type { Scope } from '../../core/accounts/ports/registry.ts';
 import type { FileAccess } from '../../core/content/changes/file-access.ts';
