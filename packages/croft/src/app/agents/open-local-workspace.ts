@@ -3,7 +3,7 @@ import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import type { ServersAccount } from '../workspaces/code-servers.ts';
+import type { ServersAccount } from '../workspaces/language-servers-of-workspaces.ts';
 import type { OpenedWorkspace } from '../workspaces/opened-workspaces.ts';
 import { openAgentWorkspace, type WorkspaceBackend } from './agent-workspace.ts';
 import { openAccountSandbox } from './open-account-sandbox.ts';

@@ -16,7 +16,7 @@ interface LocalAuditTrailOptions {
   readonly maxBytes: number;
 }
 
-export type LocalAuditTrail = ReturnType<typeof openLocalTrail>;
+export type LocalAuditTrail = ReturnType<typeof openLocalAuditTrail>;
 
 const now = () => new Date();
 
@@ -24,7 +24,7 @@ const now = () => new Date();
  * The audit trail of calls in workspaces that flags name: a hash chain in `<data>/local-audit`, with its signed head in
  * the same directory.
  */
-export function openLocalTrail({ data, ring, maxBytes }: LocalAuditTrailOptions) {
+export function openLocalAuditTrail({ data, ring, maxBytes }: LocalAuditTrailOptions) {
   const directory = join(data, 'local-audit');
   const hash = createKeyedHash(createSigningRing(ring, 'croft local audit'));
   const seal = createHeadSeal(createSigningRing(ring, 'croft local audit head'));

@@ -6,7 +6,7 @@ import { mustHaveSealingKeys } from '../../core/accounts/sealing/must-have-seali
 import { createKeyring, createTokenHash, type RingKey } from '../../lib/crypto/keyring.ts';
 import { createRingSource } from '../../lib/crypto/ring-source.ts';
 import { openRecords } from '../../records/index.ts';
-import { type AuditTrail, createAuditTrail } from './audit-trail.ts';
+import { createServerAuditTrail, type ServerAuditTrail } from './server-audit-trail.ts';
 
 export interface SealedRecordsOptions {
   readonly data: string;
@@ -35,7 +35,7 @@ export interface SealedRecordsOptions {
 export async function openSealedRecords(options: SealedRecordsOptions) {
   const { data, databaseUrl, keys, reservedBytes, onWarning = () => {} } = options;
   const ring = createRingSource(keys.ring, keys.reread);
-  const trail = createAuditTrail({ data, ring, onWarning });
+  const trail = createServerAuditTrail({ data, ring, onWarning });
   const records = await openRecords({
     ...(databaseUrl === undefined ? { file: join(data, 'croft.db') } : { url: databaseUrl }),
     audit: {
@@ -59,7 +59,7 @@ export async function openSealedRecords(options: SealedRecordsOptions) {
 }
 
 /** Writes the head of the trail before the records are closed. */
-function flushHeadOnClose(records: Records, { flush }: AuditTrail): Records {
+function flushHeadOnClose(records: Records, { flush }: ServerAuditTrail): Records {
   return {
     ...records,
     async [Symbol.asyncDispose]() {

@@ -10,7 +10,7 @@ const firstMs = 300;
 const betweenMs = 100;
 
 /** Shows progress on a terminal only, and only of work that takes longer than 300 ms. */
-export function openProgress({ stderr }: { readonly stderr: Writable }): ProgressLine {
+export function openProgressLine({ stderr }: { readonly stderr: Writable }): ProgressLine {
   const window = stderr as Partial<WriteStream>;
   if (window.isTTY !== true) return { show: () => {}, [Symbol.dispose]: () => {} };
   let [due, isShown] = [Date.now() + firstMs, false];

@@ -4,7 +4,7 @@ import type { Registry } from '../../core/accounts/ports/registry.ts';
 import type { Session } from '../../core/sessions/session.ts';
 import { principalOf } from '../../core/sessions/session-name.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
-import { changedSecrets, findLosses, interrupted, type RuntimeGrants, secretChanged } from './find-losses.ts';
+import { changedSecrets, findLostAccess, interrupted, type RuntimeGrants, secretChanged } from './find-lost-access.ts';
 import type { OpenAgent, OpenedAgent } from './open-agent.ts';
 
 type Entry = readonly [
@@ -13,7 +13,7 @@ type Entry = readonly [
 ];
 
 /** Ends sessions whose secrets changed. Returns the runtimes that lost more than that, with what they lost. */
-export async function findStale<Of extends Entry>(
+export async function findStaleRuntimes<Of extends Entry>(
   openSurface: OpenAgent,
   all: readonly Of[],
 ): Promise<Map<Of, string[]>> {
@@ -22,7 +22,7 @@ export async function findStale<Of extends Entry>(
   for (const those of byAgent.values()) {
     const now = await openOrNone(openSurface, those[0]?.[1].runtime.agent);
     for (const one of those) {
-      const losses = now ? findLosses(one[1], now) : ['the agent, or something it refers to, was deleted'];
+      const losses = now ? findLostAccess(one[1], now) : ['the agent, or something it refers to, was deleted'];
       if (losses.length > 0) stale.set(one, losses);
       else if (now) await endGiven(one[1], now);
     }
@@ -40,7 +40,7 @@ type IdleEntry = readonly [key: string, { readonly runtime: Pick<AgentRuntime, '
 /**
  * The idle runtimes to close so that at most `max` remain, longest idle first. Never the last one used, or a busy one.
  */
-export function findEvictable<Of extends IdleEntry>(all: readonly Of[], max: number): Of[] {
+export function findIdleRuntimes<Of extends IdleEntry>(all: readonly Of[], max: number): Of[] {
   if (all.length <= max) return [];
   const idle = all.slice(0, -1).filter(([, { runtime }]) => runtime.isIdle());
   return idle.slice(0, all.length - max);

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCatalog, TerminalServerMessage, terminalSubprotocol } from '@croft/protocol';
 import { WebSocket } from 'ws';
-import type { Screen } from './screen.ts';
+import type { RawTerminal } from './raw-terminal.ts';
 
 /** How a connection ended. */
 export type TerminalEnding =
@@ -23,7 +23,7 @@ const endOfInputMs = 1000;
 /** Runs one connection to its end. */
 export function connectTerminal(
   url: URL,
-  screen: Screen,
+  screen: RawTerminal,
   seen: TerminalProgress,
   stop: AbortSignal,
 ): Promise<TerminalEnding> {

@@ -1,6 +1,6 @@
 import { UsageError } from '../../lib/usage-error.ts';
-import { reportingErrors } from '../client.ts';
 import { type Command, type CommandContext, type CommandGroup, defineGroup, type Invocation } from '../command.ts';
+import { reportingErrors } from '../open-client.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { outputOptions, printJson, printRecord, printRows } from '../output/print-rows.ts';
 import { findRecord } from './find-record.ts';
@@ -9,7 +9,7 @@ import type { Made, Noun } from './noun.ts';
 type Given = Invocation<Record<string, unknown>>;
 
 /** The verbs of a noun: list, show, create, edit, delete and, for a record with a secret, rotate. */
-export function toGroup<Reach, Row>(noun: Noun<Reach, Row>): CommandGroup {
+export function toCommandGroup<Reach, Row>(noun: Noun<Reach, Row>): CommandGroup {
   const { aliases = {}, edit, rotate } = noun;
   const verbs = {
     list: toList(noun),

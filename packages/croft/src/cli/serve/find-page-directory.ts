@@ -6,13 +6,13 @@ import { packageDirectory } from '../../lib/package-directory.ts';
  * The directory with the built page: beside this package in a clone, inside it when installed, where a neighbour may be
  * somebody else's package.
  */
-export function findPage(): string {
+export function findPageDirectory(): string {
   const isClone = existsSync(join(packageDirectory, 'src'));
   return join(packageDirectory, isClone ? '../dashboard/dist' : 'page');
 }
 
 /** The directory with the built documentation, found in the same way. */
-export function findDocs(): string {
+export function findDocsDirectory(): string {
   const isClone = existsSync(join(packageDirectory, 'src'));
   return join(packageDirectory, isClone ? '../../docs/dist' : 'docs');
 }

@@ -9,13 +9,13 @@ import { once } from '../../lib/concurrency/once.ts';
 
 import type { LocalApprovals } from '../records/local-approvals.ts';
 import type { LocalAuditTrail } from '../records/local-audit-trail.ts';
-import type { LocalJournal } from '../records/local-journal.ts';
+import type { LocalCallJournal } from '../records/local-call-journal.ts';
 
 /**
  * The audit trail of the workspaces that flags name, as one: calls are in files, which other programs of this data
  * directory append to as well, and approvals are in the records.
  */
-export function createOperatorTrail(local: LocalApprovals, journal: LocalJournal | undefined) {
+export function createFlagWorkspacesAuditTrail(local: LocalApprovals, journal: LocalCallJournal | undefined) {
   const now = () => new Date();
   const records = createRecordsSource(local, operatorId);
   const sources = journal ? [createTrailSource(journal.trail), records] : [records];

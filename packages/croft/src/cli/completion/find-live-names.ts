@@ -1,8 +1,8 @@
 import type { Client } from '@croft/sdk';
-import { openAdmin, openKeyClient } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { readContexts } from '../contexts/context-file.ts';
-import { parseLocation } from '../files/location.ts';
+import { parseLocation } from '../files/file-location.ts';
+import { openAdmin, openKeyClient } from '../open-client.ts';
 import { agentKind, findRecord, onlyRecord, workspaceKind } from '../records/find-record.ts';
 import type { CompletionCandidates, Given } from './complete-words.ts';
 
@@ -12,7 +12,11 @@ type Wanted = Extract<CompletionCandidates, { readonly kind: 'names' }>;
 const mostNames = 200;
 
 /** Looks up names on the server, with the flags that the person has typed. */
-export async function findNames({ of, before }: Wanted, current: string, terminal: CommandContext): Promise<string[]> {
+export async function findLiveNames(
+  { of, before }: Wanted,
+  current: string,
+  terminal: CommandContext,
+): Promise<string[]> {
   if (of === 'contexts') return Object.keys(readContexts(terminal.config().client.configHome).contexts);
   if (of === 'accounts') return namesOf((await openAdmin(before.flags, terminal).list({ limit: mostNames })).accounts);
   const { client } = openKeyClient(before.flags, terminal);

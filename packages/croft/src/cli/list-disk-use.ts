@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { countNotes, type NoteCounts, workspaceOf } from '../app/workspaces/stored-histories.ts';
+import { countNotes, type NoteCounts, workspaceOf } from '../app/workspaces/count-history-notes.ts';
 import { measureTree } from '../lib/disk-space/measure-tree.ts';
 
 /** One entry of a data directory. */

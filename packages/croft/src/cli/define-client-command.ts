@@ -1,7 +1,7 @@
 import type { Client, Croft } from '@croft/sdk';
 import { UsageError } from '../lib/usage-error.ts';
-import { keyOptions, openKeyClient, reportingErrors } from './client.ts';
 import type { Command, CommandContext, Completion, Options, Values } from './command.ts';
+import { keyOptions, openKeyClient, reportingErrors } from './open-client.ts';
 import { exitCodes } from './output/exit-codes.ts';
 
 /** What a command has that talks to a server as one person. */

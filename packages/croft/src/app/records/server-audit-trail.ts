@@ -16,12 +16,12 @@ interface AuditTrailOptions {
   readonly onWarning: (message: string) => void;
 }
 
-export type AuditTrail = ReturnType<typeof createAuditTrail>;
+export type ServerAuditTrail = ReturnType<typeof createServerAuditTrail>;
 
 const pageSize = 500;
 
 /** The audit trail of a server. Its rows are in the records, and its signed head is a file in the data directory. */
-export function createAuditTrail({ data, ring, onWarning }: AuditTrailOptions) {
+export function createServerAuditTrail({ data, ring, onWarning }: AuditTrailOptions) {
   const hash = createKeyedHash(createSigningRing(ring, 'croft audit'));
   const seal = createHeadSeal(createSigningRing(ring, 'croft audit head'));
   // The head is beside the keys.

@@ -59,18 +59,18 @@ const limits: Omit<SandboxLimits, 'memoryBytes'> = {
   diskBytes: gigabyte,
 };
 
-export type CodeServers = ReturnType<typeof createCodeServers>;
+export type LanguageServersOfWorkspaces = ReturnType<typeof createLanguageServersOfWorkspaces>;
 
 /** Parsers and language servers, shared by all workspaces of this machine. */
 export function openCodeParts(options: CodeServersOptions) {
   return {
     syntax: options.mode === 'off' ? undefined : createSyntax(),
-    codeServers: createCodeServers(options),
+    codeServers: createLanguageServersOfWorkspaces(options),
   };
 }
 
 /** The language servers of all workspaces on this machine. Sessions of a workspace share its servers. */
-export function createCodeServers(options: CodeServersOptions) {
+export function createLanguageServersOfWorkspaces(options: CodeServersOptions) {
   const { mode, idleMs = hourMs } = options;
   /** How each workspace was last opened: handles of earlier times may be closed. */
   const directories = new Map<string, WorkspaceDirectory>();

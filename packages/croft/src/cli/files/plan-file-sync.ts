@@ -26,7 +26,7 @@ interface SyncSides<Source extends ComparedFile, Target extends ComparedFile> {
 }
 
 /** Finds what has to be done so that the target is as the source. */
-export async function planSync<Source extends ComparedFile, Target extends ComparedFile>(
+export async function planFileSync<Source extends ComparedFile, Target extends ComparedFile>(
   { source, target, deletes, isSame }: SyncSides<Source, Target>,
   onCompared: (count: number) => void,
 ): Promise<FileSyncPlan> {

@@ -1,9 +1,9 @@
 import type { AuditRecord } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
 import { UsageError } from '../../lib/usage-error.ts';
-import { defineClientCommand } from '../client-command.ts';
 import type { Values } from '../command.ts';
-import { describeAuditRow } from '../events/render-event.ts';
+import { defineClientCommand } from '../define-client-command.ts';
+import { describeAuditRow } from '../events/render-log-line.ts';
 import { outputOptions, printRows } from '../output/print-rows.ts';
 import { agentKind, findRecord } from '../records/find-record.ts';
 

@@ -6,14 +6,14 @@ import { openLocalApprovals } from '../../app/records/local-approvals.ts';
 import type { Config } from '../../config.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { findServerKeys } from '../server-keys.ts';
+import { findServerKeys } from '../find-server-keys.ts';
 import type { ApprovalSource } from './approval-source.ts';
 
 /** Another process writes the records, so that only a look shows what is new. */
 const lookMs = 500;
 
 /** The approvals of `croft mcp`, which has no server to ask: they are in its data directory. */
-export async function openLocalSource(data: string, config: Config): Promise<ApprovalSource> {
+export async function openLocalApprovalSource(data: string, config: Config): Promise<ApprovalSource> {
   const keys = findServerKeys(data, config.keys);
   const { approvalInbox, close } = await openLocalApprovals({ data, keys, emit: () => {} }).catch((thrown) => {
     throw new UsageError(`records: ${errorMessage(thrown)}`);

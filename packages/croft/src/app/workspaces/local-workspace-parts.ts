@@ -17,7 +17,7 @@ import { realpathOf } from '../../lib/files/workspace-owner.ts';
 import type { OpenedWorkspace } from './opened-workspaces.ts';
 import type { HistoryShare, WorkspaceHistories } from './workspace-histories.ts';
 
-export interface LocalPartsOptions {
+export interface LocalWorkspacePartsOptions {
   readonly quota?: WorkspaceQuota | undefined;
   readonly account?: AccountStorage | undefined;
   /** Free space on the disk of the data directory. Without it, the disk may be filled. */
@@ -28,7 +28,7 @@ export interface LocalPartsOptions {
 }
 
 /** A directory of this machine with its quota and its history. */
-export interface LocalParts
+export interface LocalWorkspaceParts
   extends Pick<
     OpenedWorkspace,
     'key' | 'directoryFd' | 'mustBeThere' | 'tree' | 'history' | 'left' | 'checkQuota' | 'watch'
@@ -40,10 +40,10 @@ export interface LocalParts
 }
 
 /** Opens the parts of every workspace that is a directory of this machine. The quota holds for all its users. */
-export function openLocalParts(
+export function openLocalWorkspaceParts(
   mount: Pick<WorkspaceMount, 'handle' | 'mustBeThere'>,
-  options: LocalPartsOptions,
-): LocalParts {
+  options: LocalWorkspacePartsOptions,
+): LocalWorkspaceParts {
   const { handle, mustBeThere } = mount;
   const { histories } = options;
   const guard = openGuard(handle, options);
@@ -59,7 +59,7 @@ export function openLocalParts(
 }
 
 /** Creates the guard of the quotas, whichever way the directory is changed. Returns nothing if there are no quotas. */
-function openGuard(handle: number, options: LocalPartsOptions): QuotaGuard | undefined {
+function openGuard(handle: number, options: LocalWorkspacePartsOptions): QuotaGuard | undefined {
   const { quota, account, disk, historyShare, histories } = options;
   const tree = () => histories.rawTreeOf(handle);
   const giving = account && shrinkHistoryWhenFull(account, () => histories.shrink(handle));

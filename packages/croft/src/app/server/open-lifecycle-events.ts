@@ -13,7 +13,7 @@ interface EventOptions {
 }
 
 /** Opens the lifecycle events of the program: a way to emit them, and the file that they are appended to. */
-export function openEvents({ eventsFile, onWarning }: EventOptions) {
+export function openLifecycleEvents({ eventsFile, onWarning }: EventOptions) {
   const sink = eventsFile === undefined ? undefined : openEventFile(eventsFile);
   const emit = createEmitter({
     sinks: sink ? [sink] : [],

@@ -1,12 +1,12 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { CommandContext } from '../command.ts';
 
-export type Screen = ReturnType<typeof openScreen>;
+export type RawTerminal = ReturnType<typeof openRawTerminal>;
 
 const usual = { rows: 24, columns: 80 };
 
 /** The person's terminal in raw mode, so that every key is passed on. Without a terminal, plain input and output. */
-export function openScreen({ stdin, stdout }: CommandContext) {
+export function openRawTerminal({ stdin, stdout }: CommandContext) {
   const keys = stdin as Partial<ReadStream>;
   const window = stdout as Partial<WriteStream>;
   keys.setRawMode?.(true);

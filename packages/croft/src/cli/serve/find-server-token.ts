@@ -10,7 +10,7 @@ import { UsageError } from '../../lib/usage-error.ts';
  * Finds the token that clients must send: from the environment, or from a file that is made once and only its owner can
  * read.
  */
-export function findToken(
+export function findServerToken(
   data: string,
   fromEnvironment: string | undefined,
   name = 'token',

@@ -2,14 +2,14 @@ import { openAsBlob } from 'node:fs';
 import { chmod, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
-import type { ProgressLine } from '../output/progress.ts';
+import type { ProgressLine } from '../output/progress-line.ts';
+import { joinPath } from './file-location.ts';
 import { hashLocalFile, readLocalTree, removeLocalFile, writeLocalFile } from './local-tree.ts';
-import { joinPath } from './location.ts';
-import { type FileSyncPlan, planSync, type SyncStep } from './plan-sync.ts';
-import { hasContent, type RemoteFiles, type RemoteTree, readRemoteTree } from './remote-tree.ts';
+import { type FileSyncPlan, planFileSync, type SyncStep } from './plan-file-sync.ts';
+import { hasContent, readWorkspaceTree, type WorkspaceFiles, type WorkspaceTree } from './workspace-tree.ts';
 
 export interface SyncOptions {
-  readonly files: RemoteFiles;
+  readonly files: WorkspaceFiles;
   /** A directory of this machine. */
   readonly local: string;
   /** A folder of the workspace. */
@@ -29,10 +29,10 @@ export interface SyncResult extends FileSyncPlan {
 const atOnce = 8;
 
 /** Makes one side as the other. Files are compared by their bytes, and only those that differ are sent. */
-export async function runSync(options: SyncOptions): Promise<SyncResult> {
+export async function runFileSync(options: SyncOptions): Promise<SyncResult> {
   const { files, local, remote, direction, deletes, exclude, progress } = options;
   progress.show('listing files');
-  const listing = readRemoteTree(files, remote, exclude);
+  const listing = readWorkspaceTree(files, remote, exclude);
   const [here, there] = await Promise.all([
     readLocalTree(local, exclude),
     direction === 'push' ? listing.catch(toEmptyTree) : listing,
@@ -45,19 +45,19 @@ export async function runSync(options: SyncOptions): Promise<SyncResult> {
   const compare = { deletes, isSame: ({ path }: { path: string }) => isSame(path) };
   const plan =
     direction === 'push'
-      ? await planSync({ source: here.files, target: there.files, ...compare }, onCompared)
-      : await planSync({ source: there.files, target: here.files, ...compare }, onCompared);
+      ? await planFileSync({ source: here.files, target: there.files, ...compare }, onCompared)
+      : await planFileSync({ source: there.files, target: here.files, ...compare }, onCompared);
   if (!options.isDry) await carryOut(plan.steps, there, options);
   return { ...plan, skipped: direction === 'push' ? here.skipped : there.skipped };
 }
 
 /** A folder that is not there yet is made by the first file in it. */
-function toEmptyTree(thrown: unknown): RemoteTree {
+function toEmptyTree(thrown: unknown): WorkspaceTree {
   if (AppError.is(thrown) && thrown.code === 'E_FILE_NOT_FOUND') return { files: new Map(), skipped: [] };
   throw thrown;
 }
 
-async function carryOut(steps: readonly SyncStep[], there: RemoteTree, options: SyncOptions): Promise<void> {
+async function carryOut(steps: readonly SyncStep[], there: WorkspaceTree, options: SyncOptions): Promise<void> {
   const { progress, direction } = options;
   const rest = steps.values();
   let done = 0;
@@ -71,7 +71,11 @@ async function carryOut(steps: readonly SyncStep[], there: RemoteTree, options: 
 }
 
 /** A file that somebody changed since it was listed is not overwritten. */
-async function push({ kind, path }: SyncStep, there: RemoteTree, { files, local, remote }: SyncOptions): Promise<void> {
+async function push(
+  { kind, path }: SyncStep,
+  there: WorkspaceTree,
+  { files, local, remote }: SyncOptions,
+): Promise<void> {
   const target = joinPath(remote, path);
   if (kind === 'delete') return void (await files.remove(target));
   // A link may have taken the place of the file.
@@ -80,7 +84,11 @@ async function push({ kind, path }: SyncStep, there: RemoteTree, { files, local,
   await files.upload(target, await openAsBlob(join(local, path)), { ifMatch, isNew: kind === 'add' });
 }
 
-async function pull({ kind, path }: SyncStep, there: RemoteTree, { files, local, remote }: SyncOptions): Promise<void> {
+async function pull(
+  { kind, path }: SyncStep,
+  there: WorkspaceTree,
+  { files, local, remote }: SyncOptions,
+): Promise<void> {
   if (kind === 'delete') return removeLocalFile(local, path);
   const { body } = await files.download(joinPath(remote, path));
   await writeLocalFile(local, path, body as AsyncIterable<Uint8Array> & typeof body);

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 
 /** Counts requests that wait for an answer. A GET is not counted, because it may be an endless stream. */
-export function trackPosts(server: Server) {
+export function countWaitingPosts(server: Server) {
   let [waiting, onDrained] = [0, () => {}];
   server.on('request', ({ method }, response) => {
     if (method === 'GET' || method === 'HEAD') return;

@@ -20,7 +20,7 @@ interface JournalWatcher {
   onStarted(session: string, fields: Readonly<Record<string, unknown>>, call: string): void;
 }
 
-export interface LocalJournal extends CallJournal, AsyncDisposable {
+export interface LocalCallJournal extends CallJournal, AsyncDisposable {
   trail(): Promise<LocalAuditTrail>;
   /** Adds a watcher, for as long as the journal is open. */
   watch(watcher: JournalWatcher): void;
@@ -37,7 +37,7 @@ const maxWaiting = 1000;
  * some milliseconds later, and a kill in between loses them. If the trail cannot be written, calls still run: the
  * operator is warned, rows wait in memory, and a later row says how many were lost.
  */
-export function createLocalJournal({ open, workspaces, onWarning }: LocalJournalOptions): LocalJournal {
+export function createLocalCallJournal({ open, workspaces, onWarning }: LocalJournalOptions): LocalCallJournal {
   const toEntry = createToEntry('', `pid ${process.pid}`, () => new Date());
   const waiting: AuditEntry[] = [toEntry('', 'process.began', { workspaces })];
   const opened = once(open);

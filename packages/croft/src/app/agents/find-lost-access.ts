@@ -12,7 +12,7 @@ export interface RuntimeGrants {
 }
 
 /** Describes what the sessions of a runtime have lost since they were granted it. Empty if they lost nothing. */
-export function findLosses({ granted, sessionLimits }: RuntimeGrants, now: OpenedAgent): string[] {
+export function findLostAccess({ granted, sessionLimits }: RuntimeGrants, now: OpenedAgent): string[] {
   try {
     const surface = sessionLimits ? narrowSurface(now.surface, sessionLimits) : now.surface;
     return findNarrowing(granted, { surface, config: now.agent.config });

@@ -14,7 +14,9 @@ import type { App } from '../app.ts';
 type Views = Pick<Registry, 'agents' | 'sandboxes' | 'workspaces'>;
 
 /** Shows the workspaces that flags name as records of an account. None of the records can be changed. */
-export function createOperatorRecords(app: Pick<App, 'workspaces' | 'provider' | 'permission' | 'sandbox'>): Views {
+export function createFlagWorkspaceRecords(
+  app: Pick<App, 'workspaces' | 'provider' | 'permission' | 'sandbox'>,
+): Views {
   const since = new Date().toISOString();
   const toView = <Config>(id: string, name: string, config: Config): ResourceView<Config> => ({
     ...{ accountId: operatorId, id, name, config, createdAt: since, updatedAt: since, version: 1 },

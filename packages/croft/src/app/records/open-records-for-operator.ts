@@ -3,12 +3,12 @@ import { findUnusedKey } from '../../core/accounts/sealing/check-server-keys.ts'
 import { resealAllRecords } from '../../core/accounts/sealing/reseal-all-records.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { auditPages } from './audit-trail.ts';
 import { openSealedRecords, type SealedRecordsOptions } from './open-records.ts';
 import { createOperatorDirectories } from './operator-directories.ts';
+import { auditPages } from './server-audit-trail.ts';
 
 /** Opens the records of a server for an operator's command that runs beside the server. */
-export async function openOperatorRecords(options: SealedRecordsOptions) {
+export async function openRecordsForOperator(options: SealedRecordsOptions) {
   const { records, vault, trail, ring } = await openSealedRecords(options).catch((thrown) => {
     throw new UsageError(`records: ${errorMessage(thrown)}`);
   });

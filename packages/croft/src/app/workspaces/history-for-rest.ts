@@ -6,7 +6,7 @@ import type { OpenedWorkspace } from './opened-workspaces.ts';
  * A workspace's history for people, over REST. Each operation takes in what others committed, and commits what it
  * restores.
  */
-export function toRestHistory({
+export function toHistoryForRest({
   history,
   wrapCall,
 }: Pick<OpenedWorkspace, 'history' | 'wrapCall'>): History | undefined {
@@ -24,7 +24,7 @@ export function toRestHistory({
 }
 
 /** The same for a workspace's forks. */
-export function toRestForks(forks: Forks, { wrapCall }: Pick<OpenedWorkspace, 'wrapCall'>): Forks {
+export function toForksForRest(forks: Forks, { wrapCall }: Pick<OpenedWorkspace, 'wrapCall'>): Forks {
   const within = <T>(tool: string, access: 'read' | 'write', signal: AbortSignal, work: () => Promise<T>) =>
     wrapCall({ tool, access, session: 'rest', title: '', signal }, work);
   return {

@@ -1,11 +1,11 @@
 import { AppError } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
-import { joinPath, staysBelow } from './location.ts';
+import { joinPath, staysBelow } from './file-location.ts';
 
-export type RemoteFiles = ReturnType<Client['files']>;
+export type WorkspaceFiles = ReturnType<Client['files']>;
 
 /** A file of a workspace, by its path below the folder that is synced. */
-export interface RemoteFile {
+export interface WorkspaceFile {
   readonly path: string;
   readonly size: number;
   /** Left out for large files, which the server does not hash for a list. */
@@ -13,19 +13,19 @@ export interface RemoteFile {
   readonly isExecutable: boolean;
 }
 
-export interface RemoteTree {
-  readonly files: ReadonlyMap<string, RemoteFile>;
+export interface WorkspaceTree {
+  readonly files: ReadonlyMap<string, WorkspaceFile>;
   /** Links and other things that are no files. */
   readonly skipped: readonly string[];
 }
 
 /** Lists the files below a folder of a workspace. */
-export async function readRemoteTree(
-  files: RemoteFiles,
+export async function readWorkspaceTree(
+  files: WorkspaceFiles,
   folder: string,
   exclude: ReadonlySet<string>,
-): Promise<RemoteTree> {
-  const [found, skipped]: [Map<string, RemoteFile>, string[]] = [new Map(), []];
+): Promise<WorkspaceTree> {
+  const [found, skipped]: [Map<string, WorkspaceFile>, string[]] = [new Map(), []];
   for await (const { path: whole, kind, sizeBytes = 0, etag, mode = '' } of files.all({
     path: folder,
     recursive: true,
@@ -42,7 +42,12 @@ export async function readRemoteTree(
 }
 
 /** Whether a file of the workspace has these bytes: by its ETag, or by asking for it if it is another. */
-export async function hasContent(files: RemoteFiles, folder: string, file: RemoteFile, etag: string): Promise<boolean> {
+export async function hasContent(
+  files: WorkspaceFiles,
+  folder: string,
+  file: WorkspaceFile,
+  etag: string,
+): Promise<boolean> {
   if (file.etag !== undefined) return file.etag === etag;
   const { isSame, body } = await files.download(joinPath(folder, file.path), { ifNoneMatch: etag });
   await body.cancel();
