@@ -1,7 +1,7 @@
 import { AppError, type CallOutlook } from '@croft/protocol';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import { cutText } from '../../lib/text/cut-text.ts';
-import { createControlStripper } from '../../lib/text/strip-control.ts';
+import { createControlStripper } from '../../lib/text/strip-control-sequences.ts';
 import { findNearest } from '../arguments/nearest-name.ts';
 import type { Emit } from '../events/emitter.ts';
 import { rejectAfter } from '../events/reject-after.ts';
