@@ -4,7 +4,7 @@ import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts
 import { browserSessionTables } from './browser-sessions.ts';
 import { callRecordFunction } from './call-record-function.ts';
 import { callsInOneTree, callTables } from './calls-in-progress.ts';
-import { clusterTables } from './cluster/migration.ts';
+import { clusterTables } from './cluster/cluster-tables.ts';
 import { dataDirectoryTables } from './data-directories.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';

@@ -1,7 +1,7 @@
 import { fromUri, toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
-import { serversOf } from './ask-or-search.ts';
+import { serversOf } from './ask-server-or-search-text.ts';
 import type { CodeContext } from './code-context.ts';
 import type { ServerSymbol } from './document-symbols.ts';
 

@@ -4,7 +4,7 @@ import type { LanguageServer, LanguageServers } from '../ports/language-servers.
 import { readSource, type SourceText } from '../ports/source-text.ts';
 import { pathFactor } from '../search/score-symbol.ts';
 import { parseSymbolAddress, type SymbolAddress } from '../symbols/symbol-address.ts';
-import { serversOf } from './ask-or-search.ts';
+import { serversOf } from './ask-server-or-search-text.ts';
 import type { CodeContext } from './code-context.ts';
 import { documentSymbols, kindName, type ServerSymbol } from './document-symbols.ts';
 import { countMentions, findDeclarations } from './find-mentions.ts';
