@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { codeOf, messageOf } from '../e2e/shared-server.ts';
 import { findServer, openRealServer } from './installed-servers.ts';
 import { processesIn } from './server-fixture.ts';
 
@@ -93,7 +94,7 @@ test.skipIf(!findServer('gopls'))('a method of Go is found by the name of its ty
 });
 
 test.skipIf(!findServer('gopls'))(
-  'a project of Go whose modules are missing is answered at once, and not as complete',
+  'a project of Go whose modules are missing is not waited for, and the error says why',
   async () => {
     const { call } = await openRealServer('gopls', {
       'go.mod': 'module example.com/a\n\ngo 1.15\n\nrequire example.com/gone v1.0.0\n',
@@ -101,9 +102,11 @@ test.skipIf(!findServer('gopls'))(
         'package a\n\nimport "example.com/gone"\n\nfunc addGo(n int) int { return gone.N + n }\n\nvar x = addGo(1)\n',
     });
     const startedAt = performance.now();
-    const { structured } = await call('find_references', { file_path: 'a.go', line: 5, symbol: 'addGo' });
-    expect(structured).toMatchObject({ complete: false, total: 2 });
-    expect(structured.notes.join()).toMatch(/could not read the whole project: Error loading/);
+    const answer = await call('find_references', { file_path: 'a.go', line: 5, symbol: 'addGo' });
+    expect([codeOf(answer), messageOf(answer)]).toEqual([
+      'E_CODE_SERVER',
+      expect.stringMatching(/Error loading workspace/),
+    ]);
     expect(performance.now() - startedAt).toBeLessThan(25_000);
   },
 );

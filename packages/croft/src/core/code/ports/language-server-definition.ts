@@ -36,6 +36,8 @@ export interface LanguageServerDefinition {
   readonly initializationOptions?: Readonly<Record<string, unknown>>;
   readonly ready: ReadySign;
   readonly memoryBytes: number;
+  /** How long a request may take. 20 seconds if left out. A server that is late three times in a row is restarted. */
+  readonly requestMs?: number;
   /** A server that nobody asks for this time is stopped. */
   readonly idleMs: number;
   /** Words that cannot be names in the language; servers do not refuse all of them. */

@@ -5,8 +5,8 @@ import type { FoundLocations, LocatedSymbol, ReferencesPage, ReferencesQuestion 
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { type Location, Locations } from '../ports/protocol-schemas.ts';
-import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import { askServerOrSearchText } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { countMentions, findLines } from '../servers/find-mentions.ts';
 import { isGenerated, isVendored } from '../servers/is-vendored.ts';

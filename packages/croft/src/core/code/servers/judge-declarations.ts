@@ -13,6 +13,7 @@ interface Declaration {
 
 /** Of more symbols it is not asked which are only imports. */
 const maxJudged = 100;
+const maxLineLength = 1e6;
 
 /** Leaves out names that a file only imports: their definition is another one. */
 export async function judgeDeclarations(
@@ -51,8 +52,10 @@ export function findOne(declarations: readonly Declaration[]) {
   return { one: first.symbol, others: declarations.filter((each) => each !== first).map(({ symbol }) => symbol) };
 }
 
+/** In lines, with what is left of one line behind the point. */
 function lengthOf({ symbol: { range } }: Declaration): number {
-  return range.end.line - range.start.line;
+  const { start, end } = range;
+  return end.line - start.line + (end.character - start.character) / maxLineLength;
 }
 
 function placeOf({ path, at }: ServerSymbol): string {
