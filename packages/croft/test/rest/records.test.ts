@@ -227,7 +227,7 @@ test.each([
     ['storage.buckett', 'harness.memory.on'],
   ],
   // An agent keeps the settings of its caller.
-  ['agents', { model: { name: 'any' }, mcpServers: { own: { command: 'x', comand: 'y' } } }, []],
+  ['agents', { model: { name: 'any' }, anything: [1] }, []],
 ] as const)('%s: a field that means nothing is dropped, and the answer names it', async (name, config, dropped) => {
   const ignored = dropped.map((field) => `config.${field}`);
   const made = await ask('POST', `/v1/${name}`, { body: { name: 'misspelt', descripton: 'x', config } });
