@@ -4,7 +4,7 @@ import { Agent } from './agents.ts';
 import { ErrorBody } from './app-error.ts';
 import { Approval } from './approvals.ts';
 import { AuditRecord } from './audit.ts';
-import { pageFields } from './pages.ts';
+import { pageFields } from './page-query.ts';
 import { Sandbox } from './sandboxes.ts';
 import { Workspace } from './workspaces.ts';
 

@@ -6,7 +6,7 @@ import { Approval, DecideApproval } from './approvals.ts';
 import { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 import { SessionAnswer, SignInLink } from './browser-sessions.ts';
 import { AgentFence, CallOutlook } from './call-outlook.ts';
-import { RecordPatch } from './fields.ts';
+import { RecordPatch } from './field-schemas.ts';
 import {
   CreateDownloadLink,
   CreateFileLink,
