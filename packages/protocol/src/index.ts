@@ -11,12 +11,12 @@ export {
   SecretName,
 } from './accounts.ts';
 export { Agent, AgentConfigInput, CreateAgent, WorkspaceReference } from './agents.ts';
-export { AppError, ErrorBody, ErrorEnvelope } from './app-error.ts';
 export { Approval, ApprovalState, DecideApproval } from './approvals.ts';
 export { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 export * from './browser-sessions.ts';
 export * from './call-outlook.ts';
-export { type ErrorCode, errorCatalog } from './errors.ts';
+export { AppError, ErrorBody, ErrorEnvelope } from './errors/app-error.ts';
+export { type ErrorCode, errorCatalog } from './errors/error-catalog.ts';
 export { LifecycleEvent, type LifecycleEventName, lifecycleEvents } from './events.ts';
 export { ConfigPatch, Description, Name, RecordPatch, toPath } from './field-schemas.ts';
 export * from './files.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type ErrorCode, type ErrorTraits, errorCatalog } from './errors.ts';
+import { type ErrorCode, errorCatalog } from './error-catalog.ts';
+import type { ErrorTraits } from './error-traits.ts';
 
 export const ErrorBody = z.object({
   code: z.enum(Object.keys(errorCatalog) as [ErrorCode]),
