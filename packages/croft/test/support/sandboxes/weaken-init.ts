@@ -57,7 +57,11 @@ const guardEdits: Partial<Record<Guard, readonly InitEdit[]>> = {
       'if (ended != program) continue;',
     ],
     ['init/commands/command-subreaper.c', /if \(WIFSTOPPED\(status\)\) stop_tracing\(ended, WSTOPSIG\(status\)\);/, ''],
-    ['init/commands/end-command.c', /subreaper_kill\(command->subreaper, is_subreaper\);/, 'kill(-command->program, SIGKILL);'],
+    [
+      'init/commands/end-command.c',
+      /subreaper_kill\(command->subreaper, is_subreaper\);/,
+      'kill(-command->program, SIGKILL);',
+    ],
   ],
   limits: [
     ['init/commands/command-subreaper.c', /limit\(RLIMIT_CORE, 0\);/, ''],
