@@ -38,6 +38,19 @@ describe.skipIf(!postgres)('a request at a server that does not have its workspa
   });
   afterAll(() => cluster?.[Symbol.asyncDispose]());
 
+  test('a persistent sandbox that both servers are asked for at once is one, and is set up once', async () => {
+    const settings = { persistent: true, onCreate: ['echo made >> made'] };
+    const { agent, sandboxId } = await newAgent(here(), {}, settings);
+    const first = Array.from({ length: 40 }, (_, index) =>
+      cluster.at(index % 2).call(agent, 'bash', { command: 'echo >> /tmp/used' }, { 'croft-session': `s${index}` }),
+    );
+    for (const answer of await Promise.all(first)) mustBe(200, answer);
+    const { output } = mustBe(200, await there().call(agent, 'bash', { command: 'wc -l < made; wc -l < /tmp/used' }));
+    expect(output).toBe('1\n40\n');
+    const open = await Promise.all([here(), there()].map((at) => at.send('GET', `/v1/sandboxes/${sandboxId}/live`)));
+    expect(open.flatMap((answer) => mustBe(200, answer).open)).toHaveLength(1);
+  });
+
   test('is answered as by the server that has it, over REST and MCP of both versions', async () => {
     const { agent, workspaceId } = made;
     for (const [tool, input] of [
