@@ -12,7 +12,7 @@ import {
   type ServedWorkspaces,
   serveMethod,
   untilAborted,
-} from './handler-helpers.ts';
+} from './serve-helpers.ts';
 
 const maxSandboxes = 1000;
 /** How often denials are reported while a program runs. */

@@ -1,4 +1,4 @@
-import { createControlStripper } from '../../lib/text/strip-control.ts';
+import { createControlStripper } from '../../lib/text/strip-control-sequences.ts';
 import type { OutputObserver } from '../commands/run-command.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 

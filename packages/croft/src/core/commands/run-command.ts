@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { Redact } from '../../lib/redaction/redact.ts';
 import { createOutputBuffer, type OutputBuffer } from '../../lib/text/lines/output-buffer.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { renderDenials, takeSandboxDenials } from './denials/sandbox-denials.ts';
 import type { CommandSpec, ProgramExit, RunningProgram, Sandbox, SandboxDenial } from './sandbox.ts';
 
@@ -89,7 +89,7 @@ export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: Start
 function describeRunning({ argv }: CommandSpec, all: OutputBuffer): string {
   const [program, flag, line] = argv;
   const command = program === 'bash' && flag === '-c' && line !== undefined ? line : argv.join(' ');
-  const last = stripControl(all.toText()).trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const last = stripControlSequences(all.toText()).trimEnd().split('\n').at(-1)?.trim() ?? '';
   return last === '' ? command : `${command.slice(0, 120)} printed: ${last}`;
 }
 
@@ -121,11 +121,11 @@ export function toCommandResult(
   { timedOut, redact }: ResultOptions,
 ): CommandResult {
   const { sandbox, all, stdout, stderr, startedAt } = started;
-  const output = stripControl(all.toText());
+  const output = stripControlSequences(all.toText());
   return {
     output,
-    stdout: stripControl(stdout.toText()),
-    stderr: stripControl(stderr.toText()),
+    stdout: stripControlSequences(stdout.toText()),
+    stderr: stripControlSequences(stderr.toText()),
     exitCode: timedOut ? 124 : exit.code,
     signal: exit.signal,
     timedOut,

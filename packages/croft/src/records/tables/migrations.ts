@@ -2,9 +2,10 @@ import { AppError } from '@croft/protocol';
 import type { Database, SqlConnection } from '../sql/database.ts';
 import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts';
 import { browserSessionTables } from './browser-sessions.ts';
+
 import { callRecordFunction } from './calls/call-record-function.ts';
 import { callsInOneTree, callTables } from './calls/calls-in-progress.ts';
-import { clusterTables } from './cluster/migration.ts';
+import { clusterTables } from './cluster/cluster-tables.ts';
 import { dataDirectoryTables } from './data-directories.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';

@@ -13,7 +13,7 @@ import {
 import type { ToolResult } from '../../core/tools/tool.ts';
 import { readApproval, readSession, sessionHeaders } from '../http/agent-headers.ts';
 import { acceptsEvents } from '../http/event-stream.ts';
-import { followCall } from '../http/follow-call.ts';
+import { streamRunningCall } from '../http/stream-running-call.ts';
 import { defineRoute, type RouteAnswer } from '../platform/route.ts';
 
 /** The tools of an agent, for clients that use HTTP and not MCP. */
@@ -56,7 +56,7 @@ export const agentToolRoutes = [
       const { signal } = request;
       const call = { actor, agentId, session, tool, input, approvalId, signal };
       if (!acceptsEvents(request)) return agents.call(call).then(toAnswer, toPending);
-      return followCall({
+      return streamRunningCall({
         run: (onOutput, ending) => agents.call({ ...call, onOutput, signal: ending }),
         toResult,
         isStillAllowed,
