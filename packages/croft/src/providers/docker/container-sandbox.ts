@@ -2,8 +2,8 @@ import type { Sandbox } from '../../core/commands/sandbox.ts';
 import { createGroupDenialReader, type DenialLog } from '../../host/denial-log.ts';
 import { temporaryPath } from '../../host/sandbox-paths.ts';
 import type { InitClient } from '../../init/connect-init.ts';
-import type { Engine } from './';
 import { providerName } from './docker-errors.ts';
+import type { Engine } from './engine-client.ts';
 import type { ContainerObservation } from './observe-container.ts';
 import type { OpenContainerOptions } from './open-container.ts';
 
