@@ -165,6 +165,15 @@ test('changed settings apply to the next call, in a new sandbox that resumes', a
   await expect.poll(() => openOf(owned)).toHaveLength(1);
 });
 
+test('a changed lifecycle applies at once, and interrupts nobody', async () => {
+  const owned = await newAgent({});
+  await run(owned, 'touch /tmp/kept');
+  const config = { lifecycle: soon };
+  mustBe(200, await account.send('PATCH', `/v1/sandboxes/${owned.sandboxId}`, { config }));
+  await untilSuspended(owned);
+  expect(await run(owned, 'ls /tmp')).toContain('kept');
+});
+
 test('a terminal of a person is in the same sandbox, and its end leaves the rest', async () => {
   const owned = await newAgent({ lifecycle: soon, onResume: ['echo resumed >> /tmp/log'] });
   await run(owned, 'setsid sleep 98766 > /dev/null 2>&1 < /dev/null & echo agent > /tmp/from');

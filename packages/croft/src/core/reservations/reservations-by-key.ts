@@ -34,7 +34,10 @@ export function createReservationsByKey(openReserved: Open) {
         const known = held.get(name) ?? begin(name, request);
         const reserved = await known;
         if (held.get(name) !== known) continue;
-        if (reserved.fits(request.config)) return reserved.share(request.config);
+        if (reserved.fits(request.config)) {
+          reserved.adopt(request.config);
+          return reserved.share();
+        }
         reserved.retire();
       }
       throw new AppError('E_SANDBOX_UNAVAILABLE', 'the persistent sandbox ended each time it was opened', {

@@ -78,7 +78,8 @@ async function endIfStale(reserved: ReservedSandbox, find: FindConfig): Promise<
     await reserved.end('its sandbox or its workspace was removed, or the sandbox is persistent no more');
     return true;
   }
-  if (!reserved.fits(config)) reserved.retire();
+  if (reserved.fits(config)) reserved.adopt(config);
+  else reserved.retire();
   return false;
 }
 

@@ -44,11 +44,12 @@ export function createReservedSandbox({ key, sandbox, createdAt, onState, onEnd,
   return {
     key,
     /** Whether a session with this config can use it. */
-    fits: (wanted: SandboxConfig) => !ending && !isRetired && isSameSandbox(config, wanted),
-    share(wanted: SandboxConfig): Sandbox {
+    fits: (wanted: SandboxConfig) => !ending && !isRetired && !needsNewSandbox(config, wanted),
+    /** Applies a config that fits: its lifecycle, and what runs after the programs were stopped. */
+    adopt(wanted: SandboxConfig): void {
       config = wanted;
-      return { ...shared.share(), end };
     },
+    share: (): Sandbox => ({ ...shared.share(), end }),
     isSuspended: suspension.isSuspended,
     idleMs: shared.idleMs,
     /** Its settings changed. What sessions run in it goes on, and it ends with the last of them. */
@@ -89,12 +90,6 @@ export function createReservedSandbox({ key, sandbox, createdAt, onState, onEnd,
     await shared.end(`the persistent sandbox has ended: ${reason}`, denial).catch(() => {});
     onState('ended', reason);
   }
-}
-
-/** Compares what an open sandbox has. Its lifecycle applies from the next check on, and its set-up to later ones. */
-function isSameSandbox(had: SandboxConfig, has: SandboxConfig): boolean {
-  const toCompared = ({ lifecycle: _, onResume: __, ...rest }: SandboxConfig): SandboxConfig => rest;
-  return !needsNewSandbox(toCompared(had), toCompared(has));
 }
 
 function toLifetimeDenial(config: SandboxConfig): SandboxDenial {

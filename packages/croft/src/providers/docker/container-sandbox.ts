@@ -3,7 +3,7 @@ import { createGroupDenialReader, type DenialLog } from '../../host/denial-log.t
 import { temporaryPath } from '../../host/sandbox-paths.ts';
 import type { InitClient } from '../../init/connect-init.ts';
 import { providerName } from './docker-errors.ts';
-import type { Engine } from './engine-client.ts';
+import type { EngineClient } from './engine-client.ts';
 import type { ContainerObservation } from './observe-container.ts';
 import type { OpenContainerOptions } from './open-container.ts';
 
@@ -49,7 +49,7 @@ export function toContainerSandbox(
 }
 
 /** Stops the programs of a container. The returned function lets them continue, once the engine has stopped them. */
-function pauseContainer(engine: Pick<Engine, 'pause' | 'unpause'>, id: string): () => void {
+function pauseContainer(engine: Pick<EngineClient, 'pause' | 'unpause'>, id: string): () => void {
   const paused = engine.pause(id).catch(() => {});
   return () => void paused.then(() => engine.unpause(id)).catch(() => {});
 }
