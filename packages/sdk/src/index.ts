@@ -25,7 +25,7 @@ export type {
   UploadOptions,
 } from './client/files.ts';
 export type { PageOptions } from './client/pages.ts';
-export type { ToolOutput } from './client/read-tool-events.ts';
+export type { ToolBytes, ToolOutput } from './client/read-tool-events.ts';
 export type { ClientOptions } from './client/request.ts';
 export type { UndoOptions } from './client/snapshots.ts';
 export { Croft, type CroftOptions } from './croft.ts';

@@ -39,7 +39,7 @@ async function followCall(response: Response, onOutput: (output: string) => void
   for await (const event of readCallEvents(response.body)) {
     if (event.type === 'result') return event.result;
     if (event.type === 'error') throw new RequestError(event.error);
-    if (output.length > mostShown) continue;
+    if (event.type !== 'output' || output.length > mostShown) continue;
     output += event.text;
     onOutput(output);
   }

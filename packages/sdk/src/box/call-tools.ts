@@ -17,11 +17,7 @@ export interface ToolCallerOptions {
   readonly approvals: ApprovalPolicy;
 }
 
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Receives what the command of the call prints, while it runs. */
-  readonly onOutput?: ToolCallOptions['onOutput'];
-}
+export type CallOptions = Omit<ToolCallOptions, 'approvalId'>;
 
 export type ToolInput = Readonly<Record<string, unknown>>;
 export type ToolCaller = ReturnType<typeof createToolCaller>;
@@ -51,15 +47,15 @@ export function createToolCaller({ client, agentId, session, workspace, approval
       tool: string,
       input: ToolInput,
       answer: Schema,
-      { signal, onOutput }: CallOptions = {},
+      options: CallOptions = {},
     ): Promise<z.output<Schema>> {
       let approvalId: string | undefined;
       for (;;) {
-        const { result, approval } = await callIn(tool, input, { approvalId, signal, onOutput });
+        const { result, approval } = await callIn(tool, input, { ...options, approvalId });
         if (result) return answer.parse(result);
         if (approvals === 'throw') throw mustBeApproved(approval);
         approvalId = approval.approvalId;
-        await untilDecided(client, approval, signal);
+        await untilDecided(client, approval, options.signal);
       }
     },
   };

@@ -165,7 +165,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const context = toContext(admitted, options, {
       base,
       reportDenials,
-      follower: { begins: call.showOutput, observe: output?.observe },
+      follower: { begins: call.showOutput, observe: output?.observe, environment: output?.environment },
     });
     const prepared = tool.prepare(rawInput, base);
     mustBePossible(tool, prepared, workspace);
