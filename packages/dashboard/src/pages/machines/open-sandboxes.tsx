@@ -26,6 +26,7 @@ function MeterLine({ meter }: { readonly meter: Meter }) {
         </a>{' '}
         <span class="muted">
           {describeOpener(open)}, opened <Ago at={open.openedAt} />
+          {open.isSuspended ? ', suspended' : ''}
         </span>
       </span>
       <Processors meter={meter} />

@@ -4,6 +4,7 @@ import { addReading, mostReadings } from './sandbox-meters.ts';
 
 const box: OpenSandbox = {
   ...{ id: 'a', workspaceId: 'ws', workspace: 'w', openedBy: 'agent', openedAt: '2026-01-01T00:00:00.000Z' },
+  isSuspended: false,
   ...{ processes: 2, memoryBytes: 100, processorMs: 0, ports: [] },
   limits: { memoryBytes: 1000, processes: 10, cpus: 2 },
 };

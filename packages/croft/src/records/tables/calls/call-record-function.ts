@@ -1,7 +1,7 @@
-import { type ChainLink, chainStart } from '../../core/accounts/ports/audit-chain.ts';
-import type { AuditRow, CallRecord } from '../../core/accounts/ports/call-tables.ts';
-import { checkStorable } from '../sql/all-or-nothing-connection.ts';
-import type { Database, Result, Value } from '../sql/database.ts';
+import { type ChainLink, chainStart } from '../../../core/accounts/ports/audit-chain.ts';
+import type { AuditRow, CallRecord } from '../../../core/accounts/ports/call-tables.ts';
+import { checkStorable } from '../../sql/all-or-nothing-connection.ts';
+import type { Database, Result, Value } from '../../sql/database.ts';
 import * as audit from './audit.ts';
 import * as calls from './calls-in-progress.ts';
 import * as sessions from './sessions.ts';

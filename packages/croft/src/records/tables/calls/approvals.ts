@@ -1,8 +1,8 @@
-import type { ApprovalRow, ApprovalTable } from '../../core/accounts/ports/call-tables.ts';
-import { defineTable, key, optional, text, wholeNumber, word } from '../sql/columns.ts';
-import type { SqlConnection } from '../sql/database.ts';
-import { readAll, readListing } from '../sql/pages.ts';
-import { alreadyExists, findRow, insertWithPlace, removeRows, updateVersion } from '../sql/rows.ts';
+import type { ApprovalRow, ApprovalTable } from '../../../core/accounts/ports/call-tables.ts';
+import { defineTable, key, optional, text, wholeNumber, word } from '../../sql/columns.ts';
+import type { SqlConnection } from '../../sql/database.ts';
+import { readAll, readListing } from '../../sql/pages.ts';
+import { alreadyExists, findRow, insertWithPlace, removeRows, updateVersion } from '../../sql/rows.ts';
 
 export const table = defineTable<ApprovalRow>('approvals', {
   accountId: key('account_id'),

@@ -1,7 +1,7 @@
-import type { CallRow, CallTable } from '../../core/accounts/ports/call-tables.ts';
-import { defineTable, key, text } from '../sql/columns.ts';
-import type { Database, SqlConnection } from '../sql/database.ts';
-import { insertRow } from '../sql/rows.ts';
+import type { CallRow, CallTable } from '../../../core/accounts/ports/call-tables.ts';
+import { defineTable, key, text } from '../../sql/columns.ts';
+import type { Database, SqlConnection } from '../../sql/database.ts';
+import { insertRow } from '../../sql/rows.ts';
 
 /** Migration 4. Never edit a released migration; add another one. */
 export function callTables(textType: string): string[] {

@@ -1,8 +1,8 @@
-import { type AuditHash, type ChainLink, chainStart } from '../../core/accounts/ports/audit-chain.ts';
-import type { AuditEntry, AuditRow, AuditTable } from '../../core/accounts/ports/call-tables.ts';
-import { defineTable, key, text, wholeNumber } from '../sql/columns.ts';
-import type { Result, SqlConnection } from '../sql/database.ts';
-import { parseNumber, readPage } from '../sql/pages.ts';
+import { type AuditHash, type ChainLink, chainStart } from '../../../core/accounts/ports/audit-chain.ts';
+import type { AuditEntry, AuditRow, AuditTable } from '../../../core/accounts/ports/call-tables.ts';
+import { defineTable, key, text, wholeNumber } from '../../sql/columns.ts';
+import type { Result, SqlConnection } from '../../sql/database.ts';
+import { parseNumber, readPage } from '../../sql/pages.ts';
 
 export const table = defineTable<AuditRow>('audit', {
   sequence: wholeNumber('sequence'),

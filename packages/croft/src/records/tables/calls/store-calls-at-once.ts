@@ -1,7 +1,7 @@
-import { type ChainLink, chainStart } from '../../core/accounts/ports/audit-chain.ts';
-import type { AuditRow, CallRecord } from '../../core/accounts/ports/call-tables.ts';
-import type { Database, QueryAtOnce } from '../sql/database.ts';
-import { toInsert, toVersionUpdate } from '../sql/rows.ts';
+import { type ChainLink, chainStart } from '../../../core/accounts/ports/audit-chain.ts';
+import type { AuditRow, CallRecord } from '../../../core/accounts/ports/call-tables.ts';
+import type { Database, QueryAtOnce } from '../../sql/database.ts';
+import { toInsert, toVersionUpdate } from '../../sql/rows.ts';
 import * as audit from './audit.ts';
 import { type CallRecordAnswer, readCallRecordAnswer, toCallRecordStatement } from './call-record-function.ts';
 import * as calls from './calls-in-progress.ts';

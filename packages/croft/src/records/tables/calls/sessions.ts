@@ -1,8 +1,8 @@
-import type { SessionRow, SessionTable } from '../../core/accounts/ports/call-tables.ts';
-import { defineTable, key, optional, text, wholeNumber } from '../sql/columns.ts';
-import type { SqlConnection } from '../sql/database.ts';
-import { readListing } from '../sql/pages.ts';
-import { countRows, findRow, insertWithPlace, removeRows, updateVersion } from '../sql/rows.ts';
+import type { SessionRow, SessionTable } from '../../../core/accounts/ports/call-tables.ts';
+import { defineTable, key, optional, text, wholeNumber } from '../../sql/columns.ts';
+import type { SqlConnection } from '../../sql/database.ts';
+import { readListing } from '../../sql/pages.ts';
+import { countRows, findRow, insertWithPlace, removeRows, updateVersion } from '../../sql/rows.ts';
 
 export const table = defineTable<SessionRow>('sessions', {
   accountId: key('account_id'),

@@ -1,7 +1,7 @@
-import type { RequestRow, RequestTable } from '../../core/accounts/ports/call-tables.ts';
-import { defineTable, key, text, wholeNumber } from '../sql/columns.ts';
-import type { SqlConnection } from '../sql/database.ts';
-import { alreadyExists, findRow, insertRow, removeRows } from '../sql/rows.ts';
+import type { RequestRow, RequestTable } from '../../../core/accounts/ports/call-tables.ts';
+import { defineTable, key, text, wholeNumber } from '../../sql/columns.ts';
+import type { SqlConnection } from '../../sql/database.ts';
+import { alreadyExists, findRow, insertRow, removeRows } from '../../sql/rows.ts';
 
 export const table = defineTable<RequestRow>('requests', {
   accountId: key('account_id'),
