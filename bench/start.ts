@@ -6,9 +6,9 @@ import { createInterface } from 'node:readline';
 import { packAll } from '../scripts/pack.ts';
 import { type Bench, toRow } from './bench.ts';
 import { atMost, atMostTimes } from './goals.ts';
-import { installPeers, programOf, versionOf } from './peers.ts';
+import { installPeers, programOf, versionOf } from './install-peers.ts';
+import { makeScratch } from './scratch-trees.ts';
 import { summarize } from './statistics.ts';
-import { makeScratch } from './trees.ts';
 
 const peer = '@modelcontextprotocol/server-filesystem';
 const rounds = 15;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Account, Key, Secret } from './accounts.ts';
 import { Agent } from './agents.ts';
-import { ErrorBody } from './app-error.ts';
 import { Approval } from './approvals.ts';
 import { AuditRecord } from './audit.ts';
-import { pageFields } from './pages.ts';
+import { ErrorBody } from './errors/app-error.ts';
+import { pageFields } from './page-query.ts';
 import { Sandbox } from './sandboxes.ts';
 import { Workspace } from './workspaces.ts';
 
