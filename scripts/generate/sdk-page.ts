@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { emitDeclarations } from './emit-declarations.ts';
-import { generatedNote, table } from './markdown.ts';
+import { generatedNote, table } from './markdown-table.ts';
 import { type Declaration, readDeclarations } from './read-declarations.ts';
 
 const intro = `Everything that \`@croft/sdk\` exports, entry by entry. [The guide](sdk.md) says how the parts work together. Types of
