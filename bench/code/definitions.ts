@@ -7,7 +7,7 @@ import { startCroft } from '../file-servers.ts';
 import { atMostTimes } from '../goals.ts';
 import { startLeanClient } from '../stdio-client.ts';
 import { startBareServer } from './bare-server.ts';
-import { copySources } from './corpus.ts';
+import { copySources } from './copy-sources.ts';
 import { startCclsp } from './peers/cclsp.ts';
 import { installCodePeers, typescriptServer } from './peers/code-peers.ts';
 

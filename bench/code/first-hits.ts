@@ -2,7 +2,7 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { toRow } from '../bench.ts';
 import type { CodeFigures } from '../code.ts';
-import { run } from '../command.ts';
+import { run } from '../run-program.ts';
 import { startCroft } from '../file-servers.ts';
 import { atLeastTimes } from '../goals.ts';
 import { summarize } from '../statistics.ts';

@@ -6,7 +6,7 @@ import type { CodeFigures } from '../code.ts';
 import { startCroft } from '../file-servers.ts';
 import { atMostTimes, none } from '../goals.ts';
 import { startHttpCroft } from '../http-server.ts';
-import { familiesOf, residentOf } from '../processes.ts';
+import { familiesOf, residentOf } from '../read-processes.ts';
 import { summarize } from '../statistics.ts';
 import { startLeanClient, type ToolClient } from '../stdio-client.ts';
 import { startCclsp } from './peers/cclsp.ts';

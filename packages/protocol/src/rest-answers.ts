@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Account, Key, Secret } from './accounts.ts';
 import { Agent } from './agents.ts';
-import { ErrorBody } from './app-error.ts';
 import { Approval } from './approvals.ts';
 import { AuditRecord } from './audit.ts';
-import { pageFields } from './pages.ts';
+import { ErrorBody } from './errors/app-error.ts';
+import { pageFields } from './page-query.ts';
 import { Sandbox } from './sandboxes.ts';
 import { Workspace } from './workspaces.ts';
 
@@ -27,7 +27,7 @@ export const AccountList = z.object({ accounts: z.array(Account), ...pageFields 
 export const KeyMade = z.object({ key: Key, secret: z.string() });
 export const KeyList = z.object({ keys: z.array(Key), ...pageFields });
 
-export const AgentMade = Agent.pick({ accountId: true, agentId: true, name: true, description: true });
+export const AgentMade = Agent.pick({ accountId: true, agentId: true, name: true, description: true, ignored: true });
 export const AgentList = z.object({ agents: z.array(Agent), ...pageFields });
 export const SandboxList = z.object({ sandboxes: z.array(Sandbox), ...pageFields });
 export const WorkspaceList = z.object({ workspaces: z.array(Workspace), ...pageFields });
