@@ -65,6 +65,8 @@ const toLibrary = (lines: number) => `${'\n'.repeat(lines)}export function targe
 async function countRight(client: ToolClient, questions: Questions, directory: string) {
   // The first question starts the server.
   await client.ask(questions.references(directory));
+  const before = await client.ask(questions.definition(directory));
+  if (!before.includes('lib.ts:1:')) throw new Error(`the definition is not found before the first edit: ${before}`);
   let [moved, added] = [0, 0];
   for (let round = 1; round <= rounds; round++) {
     writeFileSync(join(directory, 'lib.ts'), toLibrary(round));
