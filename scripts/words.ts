@@ -28,7 +28,7 @@ export const retired = [
 ];
 
 export interface Source {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
   readonly text: string;
 }

@@ -164,7 +164,7 @@ export class TreeIndex {
       touches.push({ path: sighting.path, type: 'write' });
       return;
     }
-    // It is another directory of that name, whose entries are still to come.
+    // Another directory has this name now; its entries are reported next.
     if (known) this.drop(known, touches);
     const made = newDirectory(position, sighting);
     made.seenIn = this.#looks;

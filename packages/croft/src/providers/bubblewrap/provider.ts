@@ -71,7 +71,7 @@ export function createBubblewrap(options: HostToolsOptions, parts = wholeParts()
     async open(spec) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
-      // It starts while the facts of this sandbox are found.
+      // The spawner starts while the other facts about this sandbox are looked up.
       spawner.open();
       const resources = new AsyncDisposableStack();
       try {
