@@ -21,7 +21,7 @@ export async function startBareServer([program, ...args]: readonly [string, ...s
   let [lastId, rest] = [0, Buffer.alloc(0)];
   child.stdout.on('data', (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
-    for (let message = takeMessage(); message; message = takeMessage()) hear(message);
+    for (let message = takeMessage(); message; message = takeMessage()) receive(message);
   });
 
   function takeMessage(): Message | undefined {
@@ -33,7 +33,7 @@ export async function startBareServer([program, ...args]: readonly [string, ...s
     return message;
   }
 
-  function hear(message: Message): void {
+  function receive(message: Message): void {
     if (message.id !== undefined && message.method !== undefined) send({ id: message.id, result: null });
     else if (message.id !== undefined) waiting.get(message.id)?.(message);
   }

@@ -44,24 +44,24 @@ export function createReadySignWatch(sign: ReadySign) {
     trouble: works.lastTrouble,
     begin: ripen,
     stop: () => clearTimeout(timer),
-    hear(method: string, params: unknown): void {
+    receive(method: string, params: unknown): void {
       const fields = (params ?? {}) as Readonly<Record<string, unknown>>;
       if (method === '$/progress') {
-        works.hear(fields);
+        works.receive(fields);
         ripen();
       }
-      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message))) hearLog();
-      if (sign.kind === 'notification' && method === sign.method) hearState(isMeant(sign, fields));
+      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message))) receiveLog();
+      if (sign.kind === 'notification' && method === sign.method) receiveState(isMeant(sign, fields));
     },
   };
 
   /** A server that is told of a project while it gets ready takes its word back at once. */
-  function hearState(isReady: boolean): void {
+  function receiveState(isReady: boolean): void {
     clearTimeout(timer);
     if (isReady) timer = setTimeout(resolve, steadyMs).unref();
   }
 
-  function hearLog(): void {
+  function receiveLog(): void {
     resolve();
     endRescan();
   }
@@ -83,7 +83,7 @@ function createWorks() {
     count: () => works.size,
     last: (): string => [...works.values()].at(-1) ?? '',
     lastTrouble: (): string => [...troubles.values()].at(-1) ?? '',
-    hear({ token, value }: Readonly<Record<string, unknown>>): void {
+    receive({ token, value }: Readonly<Record<string, unknown>>): void {
       const { kind, title, message, percentage } = (value ?? {}) as Readonly<Record<string, unknown>>;
       const key = String(token).slice(0, maxWords);
       const kept = troubles.has(key) || (kind === 'begin' && /^Error\b/.test(String(title))) ? troubles : works;
