@@ -50,7 +50,8 @@ export function createReadySignWatch(sign: ReadySign) {
         works.receive(fields);
         ripen();
       }
-      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message))) receiveLog();
+      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message)))
+        receiveLog();
       if (sign.kind === 'notification' && method === sign.method) receiveState(isMeant(sign, fields));
     },
   };
