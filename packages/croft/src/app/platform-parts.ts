@@ -28,7 +28,7 @@ import { removeUnusedBases } from './forks/local-forks.ts';
 import { toLocalForks } from './forks/overlays.ts';
 import type { PlatformOptions } from './platform.ts';
 import { openSealedRecords } from './records/open-records.ts';
-import { openFreeDiskGuard, toRecordsReserve } from './server/free-disk-guard.ts';
+import { openFreeDiskGuard, toRecordsReserve } from './server/open-free-disk-guard.ts';
 import { withFileRemoval } from './server/registry-hooks.ts';
 import { readServerId } from './server/server-id.ts';
 import type { WorkspaceRecord } from './workspaces/opened-workspaces.ts';

@@ -30,13 +30,13 @@ import { openTransactions } from './forks/open-transactions.ts';
 import type { Overlays } from './forks/overlays.ts';
 import { openPlatformParts, type PlatformParts } from './platform-parts.ts';
 import type { SealedRecordsOptions } from './records/open-records.ts';
-import { startServerReadiness } from './server/readiness.ts';
 import { startRecordSweep } from './server/record-sweep.ts';
 import { withRuntimeClosing } from './server/registry-hooks.ts';
 import type { ServerBounds } from './server/server-bounds.ts';
+import { startServerReadiness } from './server/start-server-readiness.ts';
 import { createAccountTerminals } from './terminals/account-terminals.ts';
-import type { WorkspaceIndexes } from './workspaces/code-indexes.ts';
-import { toRestHistory } from './workspaces/rest-history.ts';
+import type { WorkspaceIndexes } from './workspaces/code-indexes-of-workspaces.ts';
+import { toHistoryForRest } from './workspaces/history-for-rest.ts';
 import type { WorkspaceHistories } from './workspaces/workspace-histories.ts';
 
 export interface PlatformOptions extends SealedRecordsOptions {
@@ -228,7 +228,7 @@ function createHistoryAccess({ registry, openedWorkspaces }: Pick<PlatformParts,
     async of(accountId: string, workspaceId: string): Promise<History | undefined> {
       const record = await registry.workspaces.open(accountId, workspaceId);
       if (!record) throw notFound('Workspace');
-      return toRestHistory(openedWorkspaces.of(record));
+      return toHistoryForRest(openedWorkspaces.of(record));
     },
   };
 }

@@ -5,7 +5,7 @@ import { expectedOfOthers } from '../../test/fixtures/lint-reports/findings-of-o
 import { expectedOfScripts } from '../../test/fixtures/lint-reports/findings-of-scripts.ts';
 import type { LintReport } from '../core/project-tools/linter.ts';
 import type { CheckOutput } from '../core/project-tools/test-runner.ts';
-import { lintToolNames } from '../core/projects/tool-names.ts';
+import { lintToolNames } from '../core/projects/guess-check-tool.ts';
 import { stripControl } from '../lib/text/strip-control.ts';
 import * as registry from './index.ts';
 

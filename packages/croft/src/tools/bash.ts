@@ -4,7 +4,7 @@ import { cwd, cwdAliases, renderCwd, timeoutInMs } from '../core/arguments/commo
 import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { checkRuntimes, toOutputLimits } from '../core/commands/command-settings.ts';
 import { denialList, renderDenials, takeSandboxDenials } from '../core/commands/denials/sandbox-denials.ts';
-import { findRefusedCommand } from '../core/commands/find-refused-command.ts';
+import { findImpossibleCommand } from '../core/commands/find-impossible-command.ts';
 import {
   noOutputNotice,
   rejectedCommandError,
@@ -76,7 +76,7 @@ export const bash = defineTool({
   preview: async ({ command, cwd: directory, secrets, transaction }) =>
     `${renderSecrets(secrets)}${transaction ? '(in a transaction, on a copy)\n' : ''}${renderCwd(directory)}${command}`,
   async run(call, asked) {
-    const refused = findRefusedCommand(call.command);
+    const refused = findImpossibleCommand(call.command);
     if (refused !== undefined) throw rejectedCommandError(refused);
     checkRuntimes(call.command, asked.workspace.commands ?? {});
     const context = await startCallIn(call.cwd, asked);

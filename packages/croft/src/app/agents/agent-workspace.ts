@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { toCommandSettings } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import { toCommandSettings } from '../../core/accounts/configs/convert-sandbox-config.ts';
 import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import type { SandboxOwner } from '../../core/commands/open-sandboxes.ts';

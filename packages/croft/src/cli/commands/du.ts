@@ -2,7 +2,7 @@ import { defaultRetention } from '../../core/history/logs/retention.ts';
 import { stripControl } from '../../lib/text/strip-control.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { defineCommand } from '../command.ts';
-import { type DiskUse, listDiskUse } from '../disk-use.ts';
+import { type DiskUse, listDiskUse } from '../list-disk-use.ts';
 
 export const du = defineCommand({
   name: 'du',

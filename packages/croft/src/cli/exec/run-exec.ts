@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, type Approval } from '@croft/protocol';
 import type { CommandContext } from '../command.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { write } from '../output/write.ts';
+import { writeToStream } from '../output/write-to-stream.ts';
 import type { ExecEnding, ExecRequest } from './exec-request.ts';
 import { runWithInput } from './run-with-input.ts';
 
@@ -35,11 +35,12 @@ async function runOnce({ box, line, cwd, secrets, timeoutSeconds, terminal }: Ex
   let isFollowed = false;
   const onOutput = async ({ stream, text }: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => {
     isFollowed = true;
-    await write(terminal[stream], text);
+    await writeToStream(terminal[stream], text);
   };
   const ended = (await box.call('run_command', input, { signal: terminal.stop, onOutput })) as unknown as ExecEnding;
   // A command that printed nothing until it ended, and a server that does not send output as it comes.
-  if (!isFollowed) for (const stream of ['stdout', 'stderr'] as const) await write(terminal[stream], ended[stream]);
+  if (!isFollowed)
+    for (const stream of ['stdout', 'stderr'] as const) await writeToStream(terminal[stream], ended[stream]);
   return ended;
 }
 

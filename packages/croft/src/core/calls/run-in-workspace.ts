@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Approvals, Asker } from '../approvals/approvals.ts';
 import type { PostEditChecks } from '../checks/post-edit/post-edit-checks.ts';
-import { watchDiagnostics } from '../checks/post-edit/watch-diagnostics.ts';
+import { watchDiagnosticsOfEdit } from '../checks/post-edit/watch-diagnostics-of-edit.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
 import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
@@ -189,7 +189,7 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 
   async function run(tool: Tool, prepared: PreparedCall, context: ToolContext, reporter?: ChangeReporter) {
-    const watch = tool.access === 'write' ? watchDiagnostics(context) : undefined;
+    const watch = tool.access === 'write' ? watchDiagnosticsOfEdit(context) : undefined;
     const { touched, replacement, ...result } = await prepared.run(pin(tool, watch?.context ?? context));
     if (replacement) reporter?.changed(replacement);
     if (touched === undefined) return result;

@@ -14,20 +14,19 @@ import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { createActiveCalls } from './active-calls.ts';
 import { toFences, toOutlook } from './call-outlook.ts';
 import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-recorder.ts';
-import { isCombinedName, readCombinedCall, unknownOperation } from './combined-names.ts';
 import { describeTool, type ToolDescription } from './describe-tool.ts';
 import { fanOut } from './fan-out.ts';
 import { fitAnswer } from './fit-answer.ts';
-import { type MoreTools, moreToolsName, type NamedCall } from './more-tools.ts';
+import { isCombinedName, readCombinedCall, unknownOperation } from './read-combined-call.ts';
 import {
   type AdmittedCall,
   type Caller,
   createRunInWorkspace,
   type RunInWorkspaceOptions,
 } from './run-in-workspace.ts';
-
 import { createToolListing, type ToolListingOptions } from './tool-listing.ts';
 import { toolsByName } from './tools-by-name.ts';
+import { type NamedCall, type UnlistedTools, unlistedToolsName } from './unlisted-tools.ts';
 
 export type { Caller } from './run-in-workspace.ts';
 
@@ -103,7 +102,7 @@ export function createToolbox(options: ToolboxOptions) {
      */
     mayAsk(name: string): boolean {
       const isOfSession = !byName.has(name) && sessionTools?.isName(name);
-      const isAny = name === moreToolsName || isCombinedName(name) || isOfSession;
+      const isAny = name === unlistedToolsName || isCombinedName(name) || isOfSession;
       return canNeedApproval(isAny ? { access: 'execute' } : byName.get(name), workspaces);
     },
 
@@ -173,8 +172,8 @@ function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
 /**
  * A call through `tools`, or by a combined name, is from here on the call of the tool that is meant, in every respect.
  */
-function toRealCall(name: string, rawInput: unknown, more: MoreTools | undefined): NamedCall {
-  const named = (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+function toRealCall(name: string, rawInput: unknown, more: UnlistedTools | undefined): NamedCall {
+  const named = (name === unlistedToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
   return readCombinedCall(named.name, named.rawInput) ?? named;
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Context, Next } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { operatorId } from '../../core/accounts/access/operator.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { type FileLinkUse, readFileLinkPath, serveFileLink } from '../files/serve-file-link.ts';
 import { forwardedOf } from '../forward/forward-header.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { reachesAgent } from '../../core/accounts/access/key-reach.ts';
-import { operatorId } from '../../core/accounts/access/operator.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import { isLinkCode, type SessionHolder } from '../../core/accounts/keys/browser-sessions.ts';
 import { isKeyLike } from '../../core/accounts/keys/key-rows.ts';

@@ -6,7 +6,7 @@ import {
   WorkspaceSearch,
   WorkspaceSearchQuery,
 } from '@croft/protocol';
-import { searchForPeople } from '../../core/content/search/search-for-people.ts';
+import { searchContentsForRest } from '../../core/content/search/search-contents-for-rest.ts';
 import { download } from '../files/download.ts';
 import { toFileEventFeed } from '../files/file-event-feed.ts';
 import { wrapRead } from '../files/file-visit.ts';
@@ -96,7 +96,7 @@ export const fileContentRoutes = [
       const { search, files } = visit.workspace;
       const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(searchMs)]);
       const wanted = { pattern, isLiteral, ignoresCase, glob, limit, signal, path: readDirectory(path) };
-      return { body: await wrapRead(visit, pattern, () => searchForPeople({ ...search, files }, wanted)) };
+      return { body: await wrapRead(visit, pattern, () => searchContentsForRest({ ...search, files }, wanted)) };
     },
   }),
   defineRoute({

@@ -10,8 +10,8 @@ import {
   RemoveFile,
   RenameFile,
 } from '@croft/protocol';
-import { operatorId } from '../../core/accounts/access/operator.ts';
-import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
+import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import { listAtSnapshot } from '../files/files-at-snapshot.ts';
 import { listDirectoryPage, listOne } from '../files/list-directory.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
@@ -84,7 +84,7 @@ export const fileRoutes = [
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
     async handle(platform, call) {
       const visit = await openVisitFor(platform, call);
-      const { path: from, newPath } = parseBody(RenameFile, call.body);
+      const { path: from, newPath } = parseRequestBody(RenameFile, call.body);
       return { body: await renamePath(visit, readPath(from), readPath(newPath)) };
     },
   }),
@@ -99,7 +99,7 @@ export const fileRoutes = [
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
     async handle(platform, call) {
       const visit = await openVisitFor(platform, call);
-      const { from, to } = parseBody(MoveFile, call.body);
+      const { from, to } = parseRequestBody(MoveFile, call.body);
       return { body: await renamePath(visit, readPath(from), readPath(to)) };
     },
   }),
@@ -115,7 +115,7 @@ export const fileRoutes = [
     failures: [...changeFailures, 'E_DIRECTORY_NOT_EMPTY', 'E_PRECONDITION_FAILED'],
     async handle(platform, call) {
       const visit = await openVisitFor(platform, call);
-      const body = parseBody(RemoveFile, call.body);
+      const body = parseRequestBody(RemoveFile, call.body);
       const removal = {
         path: readPath(call.query.path ?? body.path),
         recursive: call.query.recursive || (body.recursive ?? false),

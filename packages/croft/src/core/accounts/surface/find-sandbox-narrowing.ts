@@ -1,7 +1,7 @@
 import type { SandboxLimits } from '../../commands/sandbox.ts';
 import { permissionModes } from '../../workspace/permission.ts';
-import { toConfiguredLimits } from '../configs/apply-sandbox-config.ts';
-import { isSameJson } from '../configs/plain-json.ts';
+import { isSameJson } from '../configs/check-json.ts';
+import { toConfiguredLimits } from '../configs/convert-sandbox-config.ts';
 import type { SandboxConfig } from '../ports/registry.ts';
 
 type Network = SandboxConfig['network'];

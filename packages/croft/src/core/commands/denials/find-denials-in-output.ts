@@ -4,8 +4,8 @@ import { stripControl } from '../../../lib/text/strip-control.ts';
 import type { SandboxDenial } from '../sandbox.ts';
 import { explainFile, fileClues } from './explain-file.ts';
 import { explainLimit, limitClues, overFileSize } from './explain-limit.ts';
-import type { OutputLine, SandboxRules } from './explain-line.ts';
 import { explainNetwork, networkClues } from './explain-network.ts';
+import type { OutputLine, SandboxRules } from './output-line.ts';
 
 export interface FailedCommand extends SandboxRules {
   /** The output of the command, as plain text. */
