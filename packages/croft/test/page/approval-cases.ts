@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { makeDirectory, runCroft } from '../support/harness.ts';
 import { connectAgent, startPlatform } from '../support/servers/platform.ts';
 import { type PageFixture, pathsOf, setUpAgent } from './page-fixture.ts';
 
@@ -158,14 +159,21 @@ export function approvalCases(get: () => PageFixture): void {
     await page.context().close();
   });
 
-  test('an approval that somebody decides elsewhere goes by itself', async () => {
+  test('an approval that somebody decides with the command line goes by itself', async () => {
     const { platform, signIn, base } = get();
     const setup = await setUpAgent(platform);
     const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo elsewhere' });
     const page = await signIn(setup.account.secret);
     await page.goto(`${base}/approvals/${body.approval.approvalId}`);
     await page.waitForSelector('.button-approve');
-    await setup.account.deny(body.approval.approvalId, 'not now');
+    using own = makeDirectory({ key: setup.account.secret });
+    const env = {
+      CROFT_SERVER: setup.account.url,
+      CROFT_KEY_FILE: own.at('key'),
+      XDG_CONFIG_HOME: own.path,
+    };
+    const denied = await runCroft(['approvals', 'deny', body.approval.approvalId, '--reason', 'not now'], { env });
+    expect(denied).toMatchObject({ exitCode: 0 });
     await page.waitForSelector('.decision-denied >> text=not now');
     expect(await page.locator('.button-approve').count()).toBe(0);
     await page.context().close();

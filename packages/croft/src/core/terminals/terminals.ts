@@ -30,6 +30,9 @@ interface TerminalsOptions {
   onClosed(owner: TerminalOwner, id: string, end: TerminalEnd): Promise<void>;
 }
 
+/** What every viewer understands: editors need to move the cursor. The prompt says where the person is. */
+const environment = { TERM: 'xterm-256color', COLORTERM: 'truecolor', PS1: '\\[\\e[36m\\]\\w\\[\\e[m\\] \\$ ' };
+
 interface Open {
   readonly owner: TerminalOwner;
   readonly terminal: SandboxTerminal;
@@ -108,7 +111,7 @@ export function createTerminals({ openSandbox, graceMs, perAccount = 50, onOpen,
 
   function start(known: Omit<Open, 'terminal'>, sandbox: Sandbox, { id, size }: { id: string; size: TerminalSize }) {
     const { signal } = new AbortController();
-    const running = sandbox.start({ argv: ['bash', '-l'], terminal: size, hasInput: true, signal });
+    const running = sandbox.start({ argv: ['bash', '-l'], environment, terminal: size, hasInput: true, signal });
     const terminal = createSandboxTerminal({ id, running, graceMs });
     all.set(id, { ...known, terminal });
     void terminal.ended.then(known.close);
