@@ -6,8 +6,8 @@ import { pendingApprovals } from '../../live/approvals.ts';
 import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
 import { connection } from '../../live/stream.ts';
 import { Ago, Marked } from '../../parts/text.tsx';
-import { mayDo } from '../../server/session.ts';
-import { toModeWords, toSpan } from '../../text/format.ts';
+import { mayDo, session } from '../../server/session.ts';
+import { toModeWords, toShortId, toSpan } from '../../text/format.ts';
 import { ApprovalContent, isFolded } from './approval-content.tsx';
 import { DecisionBar } from './decision-bar.tsx';
 import { JustBefore } from './just-before.tsx';
@@ -117,6 +117,12 @@ function SettingLine({ setting }: { readonly setting: Setting }) {
   );
 }
 
+/** The person who looks, or a key by the end of its id. */
+function nameOfDecider(decidedBy: string): string {
+  if (decidedBy === session.value?.label) return 'you';
+  return decidedBy.split(' ').map(toShortId).join(' ');
+}
+
 interface EndingProps {
   readonly approval: Approval;
   readonly isExpired: boolean;
@@ -137,7 +143,7 @@ function Ending({ approval, isExpired, next }: EndingProps) {
     <footer class={`decision decision-${isExpired ? 'expired' : state}`}>
       <p role="status">
         <strong>{endings[isExpired ? 'expired' : state]}</strong>
-        {decidedBy && ` by ${decidedBy}`} {decidedAt && <Ago at={decidedAt} />}
+        {decidedBy && ` by ${nameOfDecider(decidedBy)}`} {decidedAt && <Ago at={decidedAt} />}
         {reason && (
           <>
             : <Marked text={reason} />
