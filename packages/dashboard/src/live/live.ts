@@ -44,7 +44,7 @@ export function startLive({ accountId, scopes }: Pick<SignedIn, 'accountId' | 's
 
 /** The call of this id, if its row is loaded. */
 export function findCall(key: string): FeedRow | undefined {
-  return source.find(key);
+  return feedState.value === 'ready' ? source.find(key) : undefined;
 }
 
 /** Everybody and everything that the rows name. */

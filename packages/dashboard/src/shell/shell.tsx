@@ -5,9 +5,9 @@ import { pendingApprovals, useApprovalNews } from '../live/approvals.ts';
 import { startLive, stopLive } from '../live/live.ts';
 import { useNames } from '../live/names.ts';
 import { connection, lastLiveAt } from '../live/stream.ts';
-import { Ago } from '../parts/text.tsx';
 import { request } from '../server/request.ts';
 import { session, sessionState } from '../server/session.ts';
+import { toClock } from '../text/format.ts';
 import { Announcer } from './announcer.tsx';
 import { isHelpOpen, KeysHelp } from './keys-help.tsx';
 import { Navigation } from './navigation.tsx';
@@ -91,7 +91,7 @@ function OfflineBanner() {
   if (connection.value !== 'away') return null;
   return (
     <div class="banner" role="status">
-      <strong>The server does not answer.</strong> Everything here is from <Ago at={lastLiveAt.value} />; nothing can be
+      <strong>The server does not answer.</strong> Everything here is from {toClock(lastLiveAt.value)}; nothing can be
       decided until it is back. The page tries again by itself.
     </div>
   );

@@ -137,6 +137,8 @@ class TerminalLine {
     this.#answered = answered;
     this.#current = terminal;
     onAttached(terminal);
+    // The screen may have another size than when it asked for the terminal.
+    this.resize();
     onState({ kind: 'open' });
   }
 
