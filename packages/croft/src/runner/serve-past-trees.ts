@@ -5,7 +5,7 @@ import { createMemoryBudget } from '../lib/concurrency/memory-budget.ts';
 import { sendPieces, toPieces } from '../link/calls/bounded-streams.ts';
 import { answerChannel } from '../link/methods/history.ts';
 import * as methods from '../link/methods/past-trees.ts';
-import { answerJson, type LinkHandlers, type ServedWorkspaces, serveMethod } from './handler-helpers.ts';
+import { answerJson, type LinkHandlers, type ServedWorkspaces, serveMethod } from './serve-helpers.ts';
 
 /** Serves what calls changed, and files as they were in a snapshot. */
 export function servePastTrees(workspaces: ServedWorkspaces): LinkHandlers {

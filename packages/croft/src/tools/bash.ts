@@ -24,7 +24,7 @@ import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
 import { sandboxStartingAt } from '../core/sessions/working-directory.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
 import { mustHaveTransactions } from '../core/workspace/must-have-history.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 
 const input = z.object({
   command: z.string().min(1).describe('Command line for bash, run in the workspace'),
@@ -115,7 +115,7 @@ async function runIn(sandbox: Sandbox, call: Input, environment: Environment, co
     void session.sandboxes.use(workspace.name, () => started.ended).catch(() => {});
     const denials = takeSandboxDenials(sandbox, undefined, secrets.redact);
     reportDenials(denials, { areShown: true });
-    return background(shell.id, call.command, stripControl(started.all.toText()), denials);
+    return background(shell.id, call.command, stripControlSequences(started.all.toText()), denials);
   }
   if (!exit) started.running.kill();
   const options = { timedOut: !exit, redact: secrets.redact };

@@ -16,9 +16,9 @@ function record(action: string, call: string, details: object = {}, seconds = 0)
 }
 
 const reported = (row: AuditRecord): AccountEvent => ({ type: 'audit', record: row });
-const started = (call: string): AccountEvent => ({
+const started = (call: string, more: object = {}): AccountEvent => ({
   ...{ type: 'call.started', at: '2030-01-01T12:00:00.000Z', call, agentId: 'writer', session: 'key_1/default' },
-  ...{ tool: 'edit', workspace: 'notes', title: 'src/a.ts' },
+  ...{ tool: 'edit', workspace: 'notes', title: 'src/a.ts', ...more },
 });
 
 test('a call keeps its place from its beginning to its end', () => {
@@ -102,7 +102,7 @@ test('an undo names the calls that it takes back, which the feed finds', () => {
 
 test('everybody and everything in the rows has a name for the filters', () => {
   const feed = createFeed();
-  feed.add([started('one'), { ...started('two'), agentId: 'tester', workspace: 'docs' }]);
+  feed.add([started('one'), started('two', { agentId: 'tester', workspace: 'docs' })]);
   feed.addOlder([record('call.ended', 'three', { workspace: 'old', workspaceId: 'ws_1' })]);
   expect([...feed.names().agents]).toEqual(['writer', 'tester']);
   expect(Array.from(feed.names().workspaces, ({ workspace }) => workspace)).toEqual(['notes', 'docs', 'old']);

@@ -4,7 +4,7 @@ import { checkServerKeys } from '../../core/accounts/sealing/check-server-keys.t
 import { createVault } from '../../core/accounts/sealing/create-vault.ts';
 import { mustHaveSealingKeys } from '../../core/accounts/sealing/must-have-sealing-keys.ts';
 import { createKeyring, createTokenHash, type RingKey } from '../../lib/crypto/keyring.ts';
-import { createRingSource } from '../../lib/crypto/ring-source.ts';
+import { createKeyringSource } from '../../lib/crypto/keyring-source.ts';
 import { openRecords } from '../../records/index.ts';
 import { createServerAuditTrail, type ServerAuditTrail } from './server-audit-trail.ts';
 
@@ -34,7 +34,7 @@ export interface SealedRecordsOptions {
 /** Opens the records, the vault that unseals them, and their audit trail. Throws when the keys do not fit. */
 export async function openSealedRecords(options: SealedRecordsOptions) {
   const { data, databaseUrl, keys, reservedBytes, onWarning = () => {} } = options;
-  const ring = createRingSource(keys.ring, keys.reread);
+  const ring = createKeyringSource(keys.ring, keys.reread);
   const trail = createServerAuditTrail({ data, ring, onWarning });
   const records = await openRecords({
     ...(databaseUrl === undefined ? { file: join(data, 'croft.db') } : { url: databaseUrl }),

@@ -6,13 +6,13 @@ import { createKeyedHash } from '../../core/accounts/ports/audit-chain.ts';
 import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { RingKey } from '../../lib/crypto/keyring.ts';
-import type { RingSource } from '../../lib/crypto/ring-source.ts';
+import type { KeyringSource } from '../../lib/crypto/keyring-source.ts';
 import { createSigningRing } from '../../lib/crypto/signing-ring.ts';
 import { readFileIfPresent, replacePrivateFileAsync } from '../../lib/files/private-file.ts';
 
 interface AuditTrailOptions {
   readonly data: string;
-  readonly ring: readonly RingKey[] | RingSource;
+  readonly ring: readonly RingKey[] | KeyringSource;
   readonly onWarning: (message: string) => void;
 }
 

@@ -1,7 +1,7 @@
 import { createEmitter, type Emit } from '../../core/events/emitter.ts';
 import { watchStalls } from '../../lib/concurrency/watch-stalls.ts';
 import { errorMessage } from '../../lib/error-message.ts';
-import { type EventFile, openEventFile } from '../../lib/files/event-file.ts';
+import { type JsonLinesFile, openJsonLinesFile } from '../../lib/files/json-lines-file.ts';
 
 /** The main thread answers every caller: nothing may block it for longer than this. */
 const stallMs = 50;
@@ -14,7 +14,7 @@ interface EventOptions {
 
 /** Opens the lifecycle events of the program: a way to emit them, and the file that they are appended to. */
 export function openLifecycleEvents({ eventsFile, onWarning }: EventOptions) {
-  const sink = eventsFile === undefined ? undefined : openEventFile(eventsFile);
+  const sink = eventsFile === undefined ? undefined : openJsonLinesFile(eventsFile);
   const emit = createEmitter({
     sinks: sink ? [sink] : [],
     now: () => new Date(),
@@ -33,7 +33,7 @@ export function openLifecycleEvents({ eventsFile, onWarning }: EventOptions) {
 }
 
 /** Writes the log line after the new file is open: from then on nothing is written to the old file. */
-function reopenEvents(sink: EventFile | undefined, onWarning: EventOptions['onWarning']): void {
+function reopenEvents(sink: JsonLinesFile | undefined, onWarning: EventOptions['onWarning']): void {
   if (!sink) return;
   try {
     sink.reopen();

@@ -2,7 +2,7 @@ import { type CodeIndexes, createCodeIndexes } from '../../code-index/create-cod
 import type { CodeIndex } from '../../core/code/ports/code-index.ts';
 import type { Syntax } from '../../core/code/syntax.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import { type FollowedPaths, followChanges } from '../../history/follow-changes.ts';
+import { type FollowedPaths, followDirectoryChanges } from '../../history/follow-directory-changes.ts';
 import { isOutside } from '../../history/local-trees.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import type { SearchedDirectory } from './open-search-box.ts';
@@ -33,7 +33,7 @@ export function openCodeIndexes({ data, syntax, onWarning }: CodeIndexesOptions)
 
   /** Follows a directory whose history does not do so already. */
   function followOf({ key, directoryFd }: WorkspaceDirectory): Promise<FollowedPaths> {
-    const known = followed.get(key) ?? { follow: once(async () => followChanges(await directoryFd())) };
+    const known = followed.get(key) ?? { follow: once(async () => followDirectoryChanges(await directoryFd())) };
     followed.set(key, known);
     return known.follow();
   }

@@ -6,12 +6,12 @@ import { lowerLimits } from '../../core/commands/lower-limits.ts';
 import type { Provider, Sandbox, SandboxLimits } from '../../core/commands/sandbox.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import { type FollowedPaths, followChanges } from '../../history/follow-changes.ts';
+import { type FollowedPaths, followDirectoryChanges } from '../../history/follow-directory-changes.ts';
 import * as definitions from '../../language-servers/index.ts';
-import { createIdleKeys } from '../../lib/concurrency/idle-keys.ts';
+import { createIdleKeyDropper } from '../../lib/concurrency/drop-idle-keys.ts';
 import { once } from '../../lib/concurrency/once.ts';
 import { findPackageFile } from '../../lib/processes/find-package-file.ts';
-import { languageOf } from '../../lsp/language-of.ts';
+import { languageIdOfFile } from '../../lsp/language-id-of-file.ts';
 import { createLanguageServers, type FoundProgram } from '../../lsp/language-servers.ts';
 import { createSyntax } from '../../syntax/create-syntax.ts';
 import type { SearchedDirectory } from './open-search-box.ts';
@@ -75,7 +75,7 @@ export function createLanguageServersOfWorkspaces(options: CodeServersOptions) {
   /** How each workspace was last opened: handles of earlier times may be closed. */
   const directories = new Map<string, WorkspaceDirectory>();
   const opened = new Map<string, OpenServers>();
-  const idle = createIdleKeys(idleMs, (key) => {
+  const idle = createIdleKeyDropper(idleMs, (key) => {
     const servers = opened.get(key);
     opened.delete(key);
     directories.delete(key);
@@ -99,7 +99,7 @@ export function createLanguageServersOfWorkspaces(options: CodeServersOptions) {
       const key = JSON.stringify([directory.key, directory.root, wanted]);
       if (directories.has(key)) directories.set(key, directory);
       return {
-        definitionFor: (path) => known.find((definition) => languageOf(definition, path) !== undefined),
+        definitionFor: (path) => known.find((definition) => languageIdOfFile(definition, path) !== undefined),
         isRunning: (name) => opened.get(key)?.isRunning(name) ?? false,
         treeVersion: () => idle.use(key, () => current(key, directory, wanted).treeVersion()),
         use: (definition, use, work) => idle.use(key, () => current(key, directory, wanted).use(definition, use, work)),
@@ -140,7 +140,7 @@ function openServers(
     return found;
   };
   const follow = once(() => {
-    following = Promise.resolve(directory().directoryFd()).then(followChanges);
+    following = Promise.resolve(directory().directoryFd()).then(followDirectoryChanges);
     return following;
   });
   const servers = createLanguageServers({

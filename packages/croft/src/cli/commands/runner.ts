@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { createRunnerOffer } from '../../app/offer.ts';
 import type { RunnerReport } from '../../core/runners/runner.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
-import { putServerFirst } from '../../lib/cgroup/server-first.ts';
+import { putServerFirst } from '../../lib/cgroup/put-server-first.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { runRunner } from '../../runner/run-runner.ts';
 import { version } from '../../version.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { App } from '../../app/app.ts';
-import { putServerFirst } from '../../lib/cgroup/server-first.ts';
+import { putServerFirst } from '../../lib/cgroup/put-server-first.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { limitHeapGrowth } from '../../lib/processes/limit-heap-growth.ts';
 import { type CommandContext, defineCommand } from '../command.ts';

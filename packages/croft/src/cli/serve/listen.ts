@@ -13,7 +13,7 @@ import { UsageError } from '../../lib/usage-error.ts';
 import { createElicitation } from '../../mcp/elicitation.ts';
 import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';
 import { createMcpHttp } from '../../mcp/http/mcp-http.ts';
-import { holderOfToken } from '../../rest/dispatch/identity.ts';
+import { holderOfToken } from '../../rest/dispatch/identify-caller.ts';
 import { toFlagWorkspaces } from '../../rest/flag-workspaces/to-flag-workspaces.ts';
 import { toOperatorAccess } from '../../rest/operator/to-operator-access.ts';
 import { openDocsFiles } from '../../rest/page/docs-files.ts';

@@ -1,6 +1,6 @@
 import { createTurns } from '../../lib/concurrency/turns.ts';
 import type { OutputBuffer } from '../../lib/text/lines/output-buffer.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 
 interface OutputPage {
   readonly text: string;
@@ -38,7 +38,7 @@ export async function readOutputPage(
   for (;;) {
     await turn();
     const piece = buffer.textSince(page.cursor, { final, maxBytes: pieceBytes });
-    const text = await filter(stripControl(piece.text));
+    const text = await filter(stripControlSequences(piece.text));
     bytesLeft -= Buffer.byteLength(JSON.stringify(text));
     if (piece.cursor === page.cursor || bytesLeft < 0) return page;
     page = { text: page.text + text, cursor: piece.cursor, missed: page.missed + piece.missed };

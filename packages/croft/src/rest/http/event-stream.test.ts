@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { OutputReceiver } from '../../core/calls/stream-output.ts';
 import { toEventStream } from './event-stream.ts';
-import { followCall } from './follow-call.ts';
+import { streamRunningCall } from './stream-running-call.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -84,7 +84,8 @@ test('a client that has lost its access is disconnected at the next beat, and on
 
 test('a call that prints nothing for half a minute is answered with a stream, pings, and its result', async () => {
   const call = Promise.withResolvers<string>();
-  const answer = followCall({
+  const answer = streamRunningCall({
+    form: 'text',
     run: () => call.promise,
     toResult: (text) => ({ text }),
     isStillAllowed: async () => true,
@@ -108,7 +109,13 @@ test('a call that prints nothing for half a minute is answered with a stream, pi
 
 test('a call that fails or ends sooner is answered by itself, and leaves no timer', async () => {
   const follow = (run: (onOutput: OutputReceiver) => Promise<string>) =>
-    followCall({ run, toResult: (text) => ({ text }), isStillAllowed: async () => true, signal: never });
+    streamRunningCall({
+      form: 'text',
+      run,
+      toResult: (text) => ({ text }),
+      isStillAllowed: async () => true,
+      signal: never,
+    });
   await expect(follow(() => Promise.reject(new Error('of the call')))).rejects.toThrow('of the call');
   expect(await follow(async () => 'done')).toBe('done');
   expect(vi.getTimerCount()).toBe(0);

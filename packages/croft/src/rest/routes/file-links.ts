@@ -2,7 +2,7 @@ import { AppError, CreateDownloadLink, CreateFileLink, DownloadLink, FileLink } 
 import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
-import { openVisitFor } from '../files/open-visit.ts';
+import { openAuditedFileAccessFor } from '../files/open-audited-file-access.ts';
 import { readPath } from '../files/read-path.ts';
 import { defineRoute } from '../platform/route.ts';
 
@@ -18,7 +18,7 @@ export const fileLinkRoutes = [
     answer: FileLink,
     failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       const wanted = parseRequestBody(CreateFileLink, call.body);
       const { method } = wanted;
       mustMay(call.actor, method === 'PUT' ? 'write' : 'read');
@@ -37,7 +37,7 @@ export const fileLinkRoutes = [
     answer: DownloadLink,
     failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       const { path: written, expiresInSeconds } = parseRequestBody(CreateDownloadLink, call.body);
       const path = readPath(written);
       await visit.audit('file.link', { path, method: 'GET' });

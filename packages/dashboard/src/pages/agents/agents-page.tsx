@@ -1,8 +1,8 @@
 import type { Agent } from '@croft/protocol';
-import { Loaded } from '../../parts/states.tsx';
-import { Id } from '../../parts/text.tsx';
-import { invalidate, useResource } from '../../server/resource.ts';
-import { NothingYet } from './make-agent.tsx';
+import { Loaded } from '../../parts/loading-states.tsx';
+import { Id } from '../../parts/marked-text.tsx';
+import { invalidate, useResource } from '../../server/use-resource.ts';
+import { NothingYet } from '../first-agent/nothing-yet.tsx';
 
 const path = '/v1/agents?limit=200';
 

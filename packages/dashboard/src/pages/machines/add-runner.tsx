@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { CopyBlock } from '../../parts/copy-button.tsx';
-import { Failure } from '../../parts/states.tsx';
+import { Failure } from '../../parts/loading-states.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request } from '../../server/request.ts';
-import { invalidate } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
+import { invalidate } from '../../server/use-resource.ts';
 import { toServerUrl } from '../agents/client-configurations.ts';
 
 /** Makes the token of a runner, and shows once what starts it. */

@@ -1,8 +1,8 @@
 import type { Workspace } from '@croft/protocol';
-import { Loaded } from '../../parts/states.tsx';
-import { Ago, Id } from '../../parts/text.tsx';
-import { invalidate, useResource } from '../../server/resource.ts';
-import { NothingYet } from '../agents/make-agent.tsx';
+import { Loaded } from '../../parts/loading-states.tsx';
+import { Ago, Id } from '../../parts/marked-text.tsx';
+import { invalidate, useResource } from '../../server/use-resource.ts';
+import { NothingYet } from '../first-agent/nothing-yet.tsx';
 
 const path = '/v1/workspaces?limit=200';
 
