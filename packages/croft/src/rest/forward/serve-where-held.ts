@@ -32,7 +32,7 @@ export type ForwardingCluster = Pick<
 >;
 
 export interface HeldRequest {
-  /** Who serves the request. `isFresh`: nothing that was learned before counts. */
+  /** Finds the server of the request. `isFresh`: looks it up again instead of using an earlier answer. */
   find(cluster: ForwardingCluster, isFresh: boolean): Promise<Holding>;
   /** Whether the request changes nothing, so that it can be sent again after its server died. */
   isRead(cluster: ForwardingCluster): boolean;
