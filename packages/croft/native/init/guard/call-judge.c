@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -30,9 +31,10 @@
 #include "init/server-socket.h"
 
 #define STACK (512 * 1024) /* several paths are on the stack at once */
+#define CLOSER_STACK (64 * 1024)
 #define LOOK_EVERY_MS 50
 #define TRY_EVERY_MS 5
-#define KEEP_WATCHES_MS 200 /* closing them takes milliseconds, for which the next command would wait */
+#define KEEP_WATCHES_MS 200 /* the next command most often finds them open */
 #define NEEDED ((1U << CAP_SYS_ADMIN) | (1U << CAP_SYS_PTRACE))
 
 #define NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
@@ -192,8 +194,26 @@ static void drop_notices(void) {
   while (notices >= 0 && read(notices, notice_bytes, sizeof notice_bytes) > 0) continue;
 }
 
+static void *close_in_thread(void *file) {
+  close((int)(intptr_t)file);
+  return NULL;
+}
+
+/* The kernel closes watches when every processor has been through its readers: on a busy machine that takes hundreds of
+   milliseconds, for which the next command would wait. */
+static void close_later(int file) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return (void)close(file);
+  const int is_started = pthread_attr_setstacksize(&attributes, CLOSER_STACK) == 0 &&
+                         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
+                         pthread_create(&thread, &attributes, close_in_thread, (void *)(intptr_t)file) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!is_started) close(file);
+}
+
 static void stop_watching(void) {
-  if (notices >= 0) close(notices);
+  if (notices >= 0) close_later(notices);
   notices = -1;
   repositories_watch(-1);
 }
