@@ -11,7 +11,7 @@ const launcher = `#!/bin/sh
 # Node has four threads for files. Four slow disks or large files would keep everybody waiting.
 export UV_THREADPOOL_SIZE="\${UV_THREADPOOL_SIZE:-16}"
 lib=/usr/lib/croft
-set -- "$lib/bin/node" --max-semi-space-size=16 --disable-warning=ExperimentalWarning \\
+set -- "$lib/bin/node" --max-semi-space-size=16 --v8-pool-size=1 --disable-warning=ExperimentalWarning \\
   "$lib/node_modules/croft/bin/start.mjs" "$@"
 # The first process of a container has duties that Node does not know.
 [ $$ -eq 1 ] && exec "$lib/node_modules/@croft/linux-${process.arch}/croft-init" --first "$@"

@@ -13,8 +13,9 @@ if (Number(version.split('.')[0]) < wanted) {
 // Node has four threads for files. Four slow disks or large files would keep everybody waiting.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 // With the default settings of Node, short-lived objects of a server take 130 MB. With a third of that the server is as
-// fast.
-const nodeFlags = ['--max-semi-space-size=16', '--disable-warning=ExperimentalWarning'];
+// fast. The four helper threads of V8 would compete with the thread that answers everybody, which waits for them whenever
+// V8 frees memory.
+const nodeFlags = ['--max-semi-space-size=16', '--v8-pool-size=1', '--disable-warning=ExperimentalWarning'];
 const servers = ['runner', 'serve'];
 
 const { fileURLToPath } = await import('node:url');
