@@ -67,7 +67,7 @@ export function unpackSymbols(packed: unknown): DigestedSymbol[] {
   );
 }
 
-/** In the order of the words, which is smaller. */
+/** Packs the mentions sorted by word, because that takes fewer bytes. */
 export function packMentions(mentions: readonly WordCount[]): Uint8Array | null {
   return pack(mentions.toSorted(([one], [other]) => compareText(one, other)));
 }

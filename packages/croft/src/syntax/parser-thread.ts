@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { ParsedFile } from '../core/code/code-symbol.ts';
 
 export interface ParseQuestion {
-  /** `digest`: only what an index keeps. */
+  /** `digest`: only the parts that the index stores. */
   readonly wants: 'file' | 'digest';
   /** Absent: the file is read as plain text. */
   readonly language: string | undefined;

@@ -6,7 +6,7 @@ import type { CodeContext } from './code-context.ts';
 interface AskOrSearch<T> {
   locate(): Promise<LocatedSymbol>;
   ask(server: LanguageServer, target: LocatedSymbol): Promise<T>;
-  /** Answers without a server; `why` says why there is none. Absent: the call fails. */
+  /** Answers without a server; `why` is the reason why there is none. Absent: the call fails. */
   search?(why: string): Promise<T>;
 }
 
