@@ -18,7 +18,7 @@ const maxNodes = 500;
  * followed.
  */
 export async function findCalls(question: CallsQuestion, context: CodeContext): Promise<FoundCalls> {
-  const target = await locateSymbol(question, context);
+  const { others: _, ...target } = await locateSymbol(question, context, { isTogether: true });
   return useServerOf(target.path, context, async (server) => {
     if (!server.capabilities.callHierarchyProvider)
       throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} cannot list calls`, {
