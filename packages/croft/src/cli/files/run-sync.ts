@@ -3,6 +3,7 @@ import { chmod, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { ProgressLine } from '../output/progress.ts';
+import { findControlPaths } from './control-paths.ts';
 import { hashLocalFile, readLocalTree, removeLocalFile, writeLocalFile } from './local-tree.ts';
 import { joinPath } from './location.ts';
 import { type FileSyncPlan, planSync, type SyncStep } from './plan-sync.ts';
@@ -18,37 +19,50 @@ export interface SyncOptions {
   readonly deletes: boolean;
   readonly isDry: boolean;
   readonly exclude: ReadonlySet<string>;
+  /** Names of control files that may come to this machine: `.vscode`. */
+  readonly allowControl: ReadonlySet<string>;
   readonly progress: ProgressLine;
 }
 
 export interface SyncResult extends FileSyncPlan {
   /** What is neither a file nor a directory on the side that was read. */
   readonly skipped: readonly string[];
+  /** Files that stay where they are, because programs of this machine would obey them. */
+  readonly heldBack: readonly string[];
 }
 
 const atOnce = 8;
 
 /** Makes one side as the other. Files are compared by their bytes, and only those that differ are sent. */
 export async function runSync(options: SyncOptions): Promise<SyncResult> {
-  const { files, local, remote, direction, deletes, exclude, progress } = options;
+  const { files, local, remote, direction, deletes, exclude, allowControl, progress } = options;
   progress.show('listing files');
   const listing = readRemoteTree(files, remote, exclude);
   const [here, there] = await Promise.all([
     readLocalTree(local, exclude),
     direction === 'push' ? listing.catch(toEmptyTree) : listing,
   ]);
+  const isControl = findControlPaths([...here.files.keys(), ...there.files.keys()], allowControl);
   const onCompared = (count: number) => progress.show(`compared ${count} files`);
   const isSame = async (path: string) => {
     const file = there.files.get(path);
     return file !== undefined && hasContent(files, remote, file, await hashLocalFile(local, path));
   };
   const compare = { deletes, isSame: ({ path }: { path: string }) => isSame(path) };
-  const plan =
-    direction === 'push'
-      ? await planSync({ source: here.files, target: there.files, ...compare }, onCompared)
-      : await planSync({ source: there.files, target: here.files, ...compare }, onCompared);
+  if (direction === 'push') {
+    const plan = await planSync({ source: here.files, target: there.files, ...compare }, onCompared);
+    if (!options.isDry) await carryOut(plan.steps, there, options);
+    return { ...plan, skipped: here.skipped, heldBack: [] };
+  }
+  const heldBack = [...there.files.keys()].filter(isControl);
+  const [source, target] = [without(there.files, isControl), without(here.files, isControl)];
+  const plan = await planSync({ source, target, ...compare }, onCompared);
   if (!options.isDry) await carryOut(plan.steps, there, options);
-  return { ...plan, skipped: direction === 'push' ? here.skipped : there.skipped };
+  return { ...plan, skipped: there.skipped, heldBack };
+}
+
+function without<File>(files: ReadonlyMap<string, File>, isLeftOut: (path: string) => boolean): Map<string, File> {
+  return new Map([...files].filter(([path]) => !isLeftOut(path)));
 }
 
 /** A folder that is not there yet is made by the first file in it. */
