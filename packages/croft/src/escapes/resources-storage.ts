@@ -101,18 +101,15 @@ export const resourcesStorage: readonly Escape[] = [
     title: 'so many directories to hold that no sandbox opens, and nobody can clean up',
     guards: ['limits'],
     async attempt(fixture) {
-      const names = Array.from({ length: 1100 }, (_, index) => [`git${index}/objects/a`, `git${index}/refs/a`]);
-      const own = await fixture.open({ tree: Object.fromEntries(names.flat().map((name) => [name, ''])) });
+      const own = await fixture.open({});
       await own.run('mkdir shut{1..4200}; chmod 0 shut*');
       await own.reopen();
       const written = await own.call('write', { file_path: 'new', content: 'new' });
-      const cleaned = await own.call('bash', {
-        command: 'rm -rf git100* git1; ls -d git1 git1000 2>/dev/null; echo again',
-      });
+      const cleaned = await own.call('bash', { command: 'rmdir shut4* 2>/dev/null; ls -d shut4* | wc -l' });
       return verdict(
         written.isError && `nothing can be written any more: ${written.text}`,
         cleaned.isError && `no sandbox opens any more: ${cleaned.text}`,
-        /^git1/m.test(String(cleaned.structured.output)) && 'nothing can be cleaned up',
+        !(Number(cleaned.structured.output) < 300) && 'nothing can be cleaned up',
       );
     },
   },
