@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Bench, toRow } from './bench.ts';
 import { atMost, atMostTimes } from './goals.ts';
-import { installPeers, programOf, versionOf } from './peers.ts';
+import { installPeers, programOf, versionOf } from './install-peers.ts';
+import { makeScratch } from './scratch-trees.ts';
 import { summarize } from './statistics.ts';
-import { makeScratch } from './trees.ts';
 
 /** Another installation, such as one of the packages, may be measured instead of this clone. */
 const croftProgram = process.env.CROFT_BENCH_PROGRAM ?? join(import.meta.dirname, '../packages/croft/bin/croft');

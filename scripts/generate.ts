@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toOpenApi } from '../packages/croft/src/rest/open-api/open-api.ts';
 import { toConfigurationPage } from './generate/configuration-page.ts';
-import { toControlNames } from './generate/control-names.ts';
+import { toControlNames } from './generate/control-names-header.ts';
 import { toErrorsPage } from './generate/errors-page.ts';
 import { toEventsPage } from './generate/events-page.ts';
 import { toRestPage } from './generate/rest-page.ts';

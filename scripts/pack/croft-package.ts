@@ -57,7 +57,7 @@ export async function stageCroft(
   natives: readonly NativePackage[],
 ): Promise<string> {
   const directory = join(stage, 'croft');
-  const files = await bundleInto(join(directory, 'dist'), ['embedded/open-embedded.ts']);
+  const files = await bundleInto(join(directory, 'dist'), ['embedded/open-embedded-platform.ts']);
   compileEmbedded(stage, join(directory, 'dist'));
   copyInto(directory, '.', ['LICENSE', 'README.md', 'CHANGELOG.md']);
   copyInto(directory, 'packages/croft', ['bin/croft.mjs', 'bin/start.mjs', 'bin/bundle.mjs', 'native', 'assets']);

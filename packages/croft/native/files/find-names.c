@@ -108,7 +108,7 @@ static void note_mark(struct git_marks *marks, const char *name, char letter) {
   else if (strcmp(name, "hooks") == 0) marks->hooks = letter;
 }
 
-/* The same as `looksLikeGit` of src/disk/control-files/git-directory.ts. */
+/* The same as `looksLikeGit` of src/disk/control-files/is-git-directory.ts. */
 static int is_git(const struct git_marks *marks) {
   if (marks->head && ((marks->objects && marks->refs) || marks->commondir)) return 1;
   return marks->config == 'f' && (marks->hooks == 'd' || marks->commondir == 'f');

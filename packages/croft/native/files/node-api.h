@@ -4,7 +4,7 @@
 #include <node_api.h>
 #include <stddef.h>
 
-/* Functions that Node calls: see `src/disk/paths/addon.ts`. */
+/* Functions that Node calls: see `src/disk/paths/native-addon.ts`. */
 napi_value call_replace_durably(napi_env env, napi_callback_info info);
 napi_value call_replace_at_once(napi_env env, napi_callback_info info);
 napi_value call_move_if_free(napi_env env, napi_callback_info info);

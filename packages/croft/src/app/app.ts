@@ -1,5 +1,5 @@
 import { createAnswerStore } from '../core/answers/answer-store.ts';
-import type { ApprovalGate } from '../core/calls/run-in-workspace.ts';
+import type { ApprovalGate } from '../core/calls/get-approval-if-needed.ts';
 import { createToolbox } from '../core/calls/toolbox.ts';
 import {
   createPostEditChecks,
@@ -27,21 +27,21 @@ import { createSecretDirectorySource, createSecretEnvironmentSource } from '../l
 import { UsageError } from '../lib/usage-error.ts';
 import { type NamedMount, openMounts, type WorkspaceSource } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
-import { type InnerServers, innerTools, openInnerTools } from './agents/inner-tools.ts';
+import { type InnerServers, innerTools, openInnerTools } from './agents/open-inner-tools.ts';
 import { createFlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { createOverlays } from './forks/overlays.ts';
 import { type FlagWorkspaceOptions, openFlagWorkspace } from './open-flag-workspace.ts';
 import type { LocalApprovals } from './records/local-approvals.ts';
-import type { LocalJournal } from './records/local-journal.ts';
-import { openEvents } from './server/open-events.ts';
+import type { LocalCallJournal } from './records/local-call-journal.ts';
+import { openLifecycleEvents } from './server/open-lifecycle-events.ts';
 import { assembleWorkspace, type WorkspaceParts } from './workspaces/assemble-workspace.ts';
-import { openCodeIndexes } from './workspaces/code-indexes.ts';
-import { openCodeParts } from './workspaces/code-servers.ts';
+import { openCodeIndexes } from './workspaces/code-indexes-of-workspaces.ts';
+import { createSkillsSource, type SkillsDirectories } from './workspaces/create-skills-source.ts';
+import { openCodeParts } from './workspaces/language-servers-of-workspaces.ts';
 import { openProvider } from './workspaces/open-provider.ts';
 import { openSearchBox, type SearchedDirectory } from './workspaces/open-search-box.ts';
 import type { HostOptions, SandboxOptions } from './workspaces/sandbox-options.ts';
 import { createSearchBoxPool } from './workspaces/search-box-pool.ts';
-import { createSkillsSource, type SkillsDirectories } from './workspaces/skills-source.ts';
 import {
   createWorkspaceHistories,
   type HistoryLimits,
@@ -60,7 +60,7 @@ export interface AppOptions {
   /** Asks a person for approval. Without it, every call that needs an approval is refused. */
   readonly gate?: ApprovalGate | undefined;
   /** The audit trail of calls. Without it, calls are not recorded. */
-  readonly journal?: LocalJournal | undefined;
+  readonly journal?: LocalCallJournal | undefined;
   /** Opens the approvals for the person at this machine. Absent: an agent could reach them. */
   readonly localApprovals?: (() => Promise<LocalApprovals>) | undefined;
   /** When a file change is answered: after it is on the disk, or before. Default: strict. */
@@ -109,7 +109,7 @@ export function createApp(options: AppOptions) {
     sandbox.provider === 'none' ? options.workspaces.map(({ root: _, ...own }) => own) : options.workspaces;
   const mounts = openMounts(sources, { durability, allowControl: sandbox.allowControl });
   if (!readOnly) for (const mount of mounts) mount.prepareChanges?.();
-  const [events, openSandboxes] = [openEvents(options), createOpenSandboxes(() => new Date())];
+  const [events, openSandboxes] = [openLifecycleEvents(options), createOpenSandboxes(() => new Date())];
   const { emit } = events;
   const [provider, searches] = [openProvider(options, options.provider), createSearchBoxPool()];
   const { data, permission = 'bypass', code = readOnly ? 'safe' : 'full' } = options;

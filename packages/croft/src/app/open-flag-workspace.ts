@@ -1,4 +1,4 @@
-import { flagsAgentId, flagsSandboxId, operatorId } from '../core/accounts/access/operator.ts';
+import { flagsAgentId, flagsSandboxId, operatorId } from '../core/accounts/access/operator-ids.ts';
 import type { OpenSandboxes, SandboxOwner } from '../core/commands/open-sandboxes.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
 import type { PermissionMode } from '../core/workspace/permission.ts';
@@ -9,7 +9,7 @@ import type { FlagWorkspaceForks } from './forks/flag-workspace-forks.ts';
 import { openTransactions } from './forks/open-transactions.ts';
 import type { Overlays } from './forks/overlays.ts';
 import { type AssembleWorkspaceOptions, assembleWorkspace } from './workspaces/assemble-workspace.ts';
-import { openLocalParts } from './workspaces/local-parts.ts';
+import { openLocalWorkspaceParts } from './workspaces/local-workspace-parts.ts';
 import type { SandboxOptions } from './workspaces/sandbox-options.ts';
 import type { WorkspaceHistories } from './workspaces/workspace-histories.ts';
 
@@ -41,7 +41,7 @@ export function openFlagWorkspace(mount: NamedMount, options: FlagWorkspaceOptio
   const { name, root, handle, files, mustBeThere } = mount;
   const { provider, histories, layered, access, permission } = options;
   const { limits, network, readable, allowControl, personal } = options.sandbox;
-  const parts = histories && openLocalParts(mount, { histories });
+  const parts = histories && openLocalWorkspaceParts(mount, { histories });
   const { history, watch } = parts ?? {};
   const openSandbox = async (directoryFd: number) => {
     mustBeThere();

@@ -1,6 +1,6 @@
 import type { Workspace } from '../core/workspace/workspace.ts';
-import { listAll, selectChanges, selectListed, type TakeChangedPaths } from './changed-files.ts';
 import type { IndexClient } from './index-client.ts';
+import { listAll, selectChangedFiles, selectListed, type TakeChangedPaths } from './select-changed-files.ts';
 
 export interface ChangeIntakeOptions {
   readonly client: IndexClient;
@@ -22,7 +22,7 @@ export function createChangeIntake({ client, workspace, take, signal }: ChangeIn
   let listing: Promise<boolean> | undefined;
 
   async function takeChanges(): Promise<boolean> {
-    const changed = selectChanges(await take());
+    const changed = selectChangedFiles(await take());
     if (changed === 'everything') mustList = true;
     if (mustList || changed === 'everything' || changed.length === 0) return true;
     const unknown = await client.ask('note', { paths: changed });

@@ -5,10 +5,10 @@ import type { CodeIndex } from '../core/code/ports/code-index.ts';
 import type { Syntax } from '../core/code/syntax.ts';
 import type { Workspace } from '../core/workspace/workspace.ts';
 import { createConcurrencyLimit } from '../lib/concurrency/concurrency-limit.ts';
-import type { TakeChangedPaths } from './changed-files.ts';
 import { maxStale } from './find-symbols.ts';
 import { closeIndexEverywhere, createIndexClient } from './index-client.ts';
 import { createIndexFeed } from './index-feed.ts';
+import type { TakeChangedPaths } from './select-changed-files.ts';
 
 interface CodeIndexesOptions {
   /** The data directory. */

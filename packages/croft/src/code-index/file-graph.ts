@@ -1,5 +1,5 @@
-import type { IndexDatabase } from './database.ts';
-import { unpackMentions, unpackSymbols } from './packed.ts';
+import type { IndexDatabase } from './index-database.ts';
+import { unpackMentions, unpackSymbols } from './pack-symbols-and-mentions.ts';
 import type { GraphEdges } from './page-rank.ts';
 
 /** Which files mention what other files define. */

@@ -3,10 +3,10 @@ import { compareText, rankHits } from '../core/code/search/rank-hits.ts';
 import { pathFactor, scoreSymbol } from '../core/code/search/score-symbol.ts';
 import { splitWords } from '../core/code/search/split-words.ts';
 import type { DigestedSymbol } from '../core/code/syntax.ts';
-import type { IndexDatabase } from './database.ts';
-import { listDue } from './list-files.ts';
+import type { IndexDatabase } from './index-database.ts';
+import { listDue } from './listed-files-table.ts';
 import { matchAll, matchAny, toGroup } from './match-expressions.ts';
-import { unpackSymbols } from './packed.ts';
+import { unpackSymbols } from './pack-symbols-and-mentions.ts';
 
 export interface FoundInIndex {
   readonly hits: readonly CodeHit[];

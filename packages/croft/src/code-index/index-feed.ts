@@ -5,7 +5,7 @@ import type { ConcurrencyLimit } from '../lib/concurrency/concurrency-limit.ts';
 import { type ChangeIntake, type ChangeIntakeOptions, createChangeIntake } from './change-intake.ts';
 import type { IndexClient } from './index-client.ts';
 import { lockBuilding } from './lock-building.ts';
-import { type DueFile, readFiles } from './read-files.ts';
+import { type DueFile, readDueFiles } from './read-due-files.ts';
 
 interface IndexFeedOptions extends ChangeIntakeOptions {
   /** The database of the index. */
@@ -62,7 +62,7 @@ export function createIndexFeed(options: IndexFeedOptions) {
   }
 
   async function readDue(due: readonly DueFile[], until: AbortSignal): Promise<void> {
-    const read = await readFiles(due, { ...options, signal: until });
+    const read = await readDueFiles(due, { ...options, signal: until });
     unranked += read.length;
     await client.ask('store', { files: read });
   }

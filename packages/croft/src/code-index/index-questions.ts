@@ -1,8 +1,8 @@
 import type { IndexQuestion, MappedSymbol, MapQuestion } from '../core/code/ports/code-index.ts';
 import type { FoundInIndex } from './find-symbols.ts';
-import type { FileTime } from './list-files.ts';
-import type { DueFile } from './read-files.ts';
-import type { ReadFile } from './store-files.ts';
+import type { FileTime } from './listed-files-table.ts';
+import type { DueFile } from './read-due-files.ts';
+import type { ReadFile } from './store-read-files.ts';
 
 /** How far an index is. */
 interface IndexState {

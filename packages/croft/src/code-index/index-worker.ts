@@ -1,12 +1,12 @@
 import { answerQuestions, lowerThreadPriority } from '../lib/concurrency/worker-thread.ts';
 import { isSqliteBusy, sqliteErrorKind, sqliteKinds } from '../lib/sqlite/sqlite-error-kind.ts';
-import { closeIndex, type IndexDatabase, withIndex } from './database.ts';
 import { findSymbols } from './find-symbols.ts';
+import { closeIndex, type IndexDatabase, withIndex } from './index-database.ts';
 import type { IndexReply, IndexRequest, IndexTask } from './index-questions.ts';
-import { addFiles, isListed, listDue, noteChanges, takeListing } from './list-files.ts';
+import { addFiles, isListed, listDue, noteChanges, takeListing } from './listed-files-table.ts';
 import { rankFiles, tidyIndex } from './rank-files.ts';
 import { rankSymbolsForMap } from './rank-symbols-for-map.ts';
-import { storeFiles } from './store-files.ts';
+import { storeReadFiles } from './store-read-files.ts';
 
 lowerThreadPriority();
 
@@ -33,7 +33,7 @@ function work(index: IndexDatabase, file: string, task: IndexTask): unknown {
     case 'list':
       return takeListing(index, file, task.given);
     case 'store':
-      return storeFiles(index, task.given.files);
+      return storeReadFiles(index, task.given.files);
     case 'find':
       return index.read(() => findSymbols(index, task.given));
     case 'map':

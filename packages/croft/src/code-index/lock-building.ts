@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { constants as system } from 'node:os';
 import { dirname } from 'node:path';
-import { addon } from '../disk/paths/addon.ts';
+import { addon } from '../disk/paths/native-addon.ts';
 
 const name = 'building';
 

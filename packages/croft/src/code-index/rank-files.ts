@@ -1,5 +1,5 @@
-import type { IndexDatabase } from './database.ts';
 import { readFileGraph } from './file-graph.ts';
+import type { IndexDatabase } from './index-database.ts';
 import { pageRank } from './page-rank.ts';
 
 /** Works out anew how much each file matters to the others. A file of average weight has rank 1. */

@@ -1,9 +1,9 @@
 import type { MappedSymbol, MapQuestion } from '../core/code/ports/code-index.ts';
 import { compareText } from '../core/code/search/rank-hits.ts';
 import { pathFactor } from '../core/code/search/score-symbol.ts';
-import type { IndexDatabase } from './database.ts';
 import { type FileGraph, readFileGraph } from './file-graph.ts';
-import { unpackSymbols } from './packed.ts';
+import type { IndexDatabase } from './index-database.ts';
+import { unpackSymbols } from './pack-symbols-and-mentions.ts';
 import { pageRank } from './page-rank.ts';
 
 /** How much more likely a reader starts at a file of the focus than at another. */

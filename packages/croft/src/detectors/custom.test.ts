@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { detect, detectOne } from '../../test/support/memory-files.ts';
-import { lintToolNames, testToolNames } from '../core/projects/tool-names.ts';
+import { lintToolNames, testToolNames } from '../core/projects/guess-check-tool.ts';
 import * as linters from '../linters/index.ts';
 import * as runners from '../test-runners/index.ts';
 

@@ -5,10 +5,10 @@ import { removeEntry } from './change/remove-entry.ts';
 import { renameEntry } from './change/rename-entry.ts';
 import { createUploader } from './change/uploader.ts';
 import { createWriter } from './change/writer.ts';
-import { findApprovable } from './control-files/find-approvable.ts';
+import { findApprovableControlFiles } from './control-files/find-approvable-control-files.ts';
 import { serializeGitChanges } from './control-files/serialize-git-changes.ts';
-import type { WritableRoot } from './durable/directory-sync.ts';
-import { createSweeper } from './durable/temporary-files.ts';
+import type { WritableRoot } from './durable/sync-directory.ts';
+import { createSweeper } from './durable/temporary-file-names.ts';
 import { fileError } from './paths/file-errors.ts';
 import { listDirectory } from './read/list-directory.ts';
 import { modifiedTimes } from './read/modified-times.ts';
@@ -44,7 +44,7 @@ export function createDiskFiles(options: DiskFilesOptions): Files {
     remove: (path, options) => withFileErrors(path, () => removeEntry(root, path, options)),
     rename: (from, to, options) =>
       withFileErrors(from, () => serializeGitChanges(root, [to], () => renameEntry(root, from, to, options))),
-    controlFiles: (paths, allow) => findApprovable(root, paths, allow),
+    controlFiles: (paths, allow) => findApprovableControlFiles(root, paths, allow),
     modifiedTimes: async (paths) => modifiedTimes(root, paths),
 
     write: (path, bytes, options) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Examination } from './examine.ts';
+import type { Examination } from './examine-host.ts';
 import { renderTable } from './render-table.ts';
 
 const host = { system: 'Debian', kernel: '6.1.0', container: null, uid: 1000 };

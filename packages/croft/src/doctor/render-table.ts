@@ -1,5 +1,5 @@
-import { stripControl } from '../lib/text/strip-control.ts';
-import type { Examination } from './examine.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
+import type { Examination } from './examine-host.ts';
 import type { CheckState, HostCheck, HostFix } from './host-check.ts';
 
 const marks: Readonly<Record<CheckState, string>> = { holds: '✓', weaker: '!', missing: '✗' };
@@ -49,5 +49,5 @@ export function wrapText(text: string, width: number): string[] {
 
 /** Removes control characters: the text comes from other programs and goes to a terminal. */
 export function toPrintableLine(text: string): string {
-  return stripControl(text).replace(/\s+/g, ' ').trim();
+  return stripControlSequences(text).replace(/\s+/g, ' ').trim();
 }

@@ -2,13 +2,13 @@ import { accessSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { findInit } from '../init/find-init.ts';
-import { attempt } from '../lib/attempt.ts';
 import { findGroups } from '../lib/cgroup/find-groups.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { reportTemporaryBase } from '../lib/files/temporary-base.ts';
 import { findProgram } from '../lib/processes/find-program.ts';
 import { describeNativeFix } from '../lib/processes/native-files.ts';
 import { killProcessGroup, spawnProgram } from '../lib/processes/spawn.ts';
+import { tryOrUndefined } from '../lib/try-or-undefined.ts';
 import type { Host, ProgramResult } from './host.ts';
 
 const environment = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' };
@@ -17,8 +17,8 @@ const answersWithinMs = 10_000;
 /** The host that this process runs on. */
 export function createThisHost({ runInSandbox, dockerSocket }: Pick<Host, 'runInSandbox' | 'dockerSocket'>): Host {
   return {
-    read: (path) => attempt(() => readText(path)),
-    exists: (path) => attempt(() => accessSync(path) ?? true) ?? false,
+    read: (path) => tryOrUndefined(() => readText(path)),
+    exists: (path) => tryOrUndefined(() => accessSync(path) ?? true) ?? false,
     findProgram,
     run,
     user: { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 },

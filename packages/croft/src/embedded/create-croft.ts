@@ -15,7 +15,7 @@ export interface EmbeddedOptions {
  */
 export async function createCroft(options: EmbeddedOptions = {}): Promise<Croft> {
   // Loads most of the program, which a program that only names the type does not need.
-  const { openEmbedded } = await import('./open-embedded.ts');
+  const { openEmbedded } = await import('./open-embedded-platform.ts');
   const { fetch, key, close } = await openEmbedded(options);
   return new Croft({ server: 'http://localhost', key, fetch, retries: 0, onClose: close });
 }

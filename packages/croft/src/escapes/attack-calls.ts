@@ -1,5 +1,5 @@
 import type { EscapeFixture } from './escape.ts';
-import type { Problem } from './verdict.ts';
+import type { Problem } from './to-verdict.ts';
 import { revealsSecret, watchDirectory } from './watch-outside-workspace.ts';
 
 export type AttackCall = readonly [tool: string, input: Readonly<Record<string, unknown>>];

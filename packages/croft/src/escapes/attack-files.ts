@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { EscapeFixture } from './escape.ts';
-import type { Problem } from './verdict.ts';
+import type { Problem } from './to-verdict.ts';
 import { watchFiles } from './watch-files.ts';
 
 /** Shell functions that attack a file, and a directory that contains it. Every command may fail, and should. */

@@ -1,9 +1,9 @@
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { attackFiles } from './attack-files.ts';
-import { attemptOwnPolicy, attemptServerCode } from './control-attempts.ts';
+import { attemptOwnPolicy, attemptServerCode } from './attempt-own-policy.ts';
 import type { Escape, EscapeFixtureOptions } from './escape.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 import { watchFiles } from './watch-files.ts';
 
 const shells = ['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.profile', '.zshrc', '.zshenv', '.inputrc'];
@@ -30,7 +30,7 @@ export const controlFiles: readonly Escape[] = [
       );
       await own.run(`${makes.join('\n')}\nmkdir evil; echo evil > evil/tasks.json; mv evil .zed; ln -s evil .windsurf`);
       const made = [...names, '.zed/tasks.json', '.windsurf/tasks.json'];
-      return verdict(made.filter((name) => existsSync(join(own.workspace, name))).map((name) => `${name} was made`));
+      return toVerdict(made.filter((name) => existsSync(join(own.workspace, name))).map((name) => `${name} was made`));
     },
   },
   {
@@ -46,7 +46,7 @@ export const controlFiles: readonly Escape[] = [
       await own.run(`mkdir lib; ${makes.join('; ')}; ${moves}`);
       const written = await own.call('write', { file_path: '.WINDSURF/a', content: 'evil' });
       const all = [...names, ...files, '.IDEA', '.Cursor', '.Zshrc', '.BASHRC'];
-      return verdict(
+      return toVerdict(
         all.filter((name) => existsSync(join(own.workspace, name))).map((name) => `${name} was made`),
         !written.isError && 'a tool made .WINDSURF',
       );
@@ -62,7 +62,7 @@ export const controlFiles: readonly Escape[] = [
       const own = await fixture.open({ tree: { ...tree, 'deep/er/.git/HEAD': 'ref: refs/heads/main\n' } });
       const changes = watchFiles(own.workspace, files);
       await own.run(files.map((file) => `echo evil > ${file}; rm ${file}; echo evil > new; mv new ${file}`).join('\n'));
-      return verdict(changes());
+      return toVerdict(changes());
     },
   },
   guardedFilesEscape('C47', 'what git reads in a home', ['.gitconfig']),
@@ -77,7 +77,7 @@ export const controlFiles: readonly Escape[] = [
       const links = { '.mcp.json': 'shared/mcp.json', '.cursor': 'shared/rules', deep: '.vscode' };
       for (const [name, target] of Object.entries(links)) symlinkSync(target, join(own.workspace, name));
       await own.reopen();
-      return verdict(
+      return toVerdict(
         await attackFiles(own, ['.mcp.json', '.cursor', 'shared/mcp.json', 'shared/rules/a.md', '.vscode/a.json']),
       );
     },
@@ -98,7 +98,7 @@ export const controlFiles: readonly Escape[] = [
       const paths = ['.claude/worktrees/a/b', 'made/a', 'made', '.claude/worktrees/canary'];
       const wrote = await Promise.all(paths.map((path) => own.call('write', { file_path: path, content: 'evil' })));
       const made = ['a', 'new'].filter((name) => existsSync(join(own.outside, name)));
-      return verdict(
+      return toVerdict(
         wrote.map(({ isError }, index) => !isError && `write ${paths[index]} was not refused`),
         made.map((name) => `${name} was made outside`),
       );
@@ -126,7 +126,7 @@ export const controlFiles: readonly Escape[] = [
       });
       await own.run('npm test; make; python3 conftest.py; bash .envrc; exit 0');
       const written = ['npm', 'make', 'pytest', 'direnv'].filter((name) => existsSync(join(own.outside, name)));
-      return verdict(written.map((name) => `${name} wrote outside`));
+      return toVerdict(written.map((name) => `${name} wrote outside`));
     },
   },
 ];
@@ -143,6 +143,6 @@ function guardedFilesEscape(id: string, title: string, files: readonly string[])
     title,
     guards: ['control-files'],
     attempt: async (fixture) =>
-      verdict(await attackFiles(await fixture.open(options), [...files, ...new Set(folders)])),
+      toVerdict(await attackFiles(await fixture.open(options), [...files, ...new Set(folders)])),
   };
 }

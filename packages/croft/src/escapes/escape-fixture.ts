@@ -8,7 +8,7 @@ import type { Provider } from '../core/commands/sandbox.ts';
 import { makeTemporaryDirectory, removeTemporaryDirectory } from '../lib/files/temporary-directory.ts';
 import { describeNativeFix, findNativeFile, isIntact } from '../lib/processes/native-files.ts';
 import type { CalledTool, EscapeFixture, EscapeFixtureOptions } from './escape.ts';
-import { makeTree, removeTree } from './make-tree.ts';
+import { makeOwnedTree, removeOwnedTree } from './make-owned-tree.ts';
 
 export interface OpenFixtureOptions extends EscapeFixtureOptions {
   /** Opens the sandboxes instead of the default provider. A function gets the host options. */
@@ -39,7 +39,7 @@ export async function openFixture(options: OpenFixtureOptions = {}): Promise<Ope
   const prober = findProber();
   const canary = `canary ${randomUUID()}`;
   const isRoot = process.getuid?.() === 0;
-  const base = makeTree(
+  const base = makeOwnedTree(
     makeTemporaryDirectory('escape'),
     { workspace: options.tree ?? {}, outside: { canary: `${canary}\n` } },
     isRoot && options.owner !== 'server' ? strangerId : undefined,
@@ -67,7 +67,7 @@ export async function openFixture(options: OpenFixtureOptions = {}): Promise<Ope
     async close() {
       await session.close();
       await app[Symbol.asyncDispose]();
-      await removeTree(base);
+      await removeOwnedTree(base);
       removeTemporaryDirectory(base);
     },
   };

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path';
 import { isExecutable } from '../lib/processes/find-program.ts';
 import type { EscapeFixture } from './escape.ts';
-import { type Problem, verdict } from './verdict.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 import { watchFiles } from './watch-files.ts';
 
 export const settings = '[core]\n\trepositoryformatversion = 0\n\tbare = false\n';
@@ -34,7 +34,7 @@ export async function attemptNested(fixture: EscapeFixture) {
   const attack = `git config --file config core.fsmonitor evil; echo '[core] fsmonitor = evil' > new; cp new config; mv -f new config
     echo evil > hooks/pre-commit; echo evil > new; mv -f new hooks/pre-commit; mv hooks gone; mkdir hooks; cp config hooks/post-commit`;
   for (const at of nested) await own.run(`cd ${at}; (${attack}) 2>/dev/null; exit 0`);
-  return verdict(nested.map((at) => findObeyed(join(own.workspace, at), ['pre-commit'])));
+  return toVerdict(nested.map((at) => findObeyed(join(own.workspace, at), ['pre-commit'])));
 }
 
 /**
@@ -51,7 +51,7 @@ export async function attemptReplaced(fixture: EscapeFixture) {
     exit 0`);
   renameSync(`${config}.lock`, config);
   await own.run(`(${evil} >> .git/config; ${evil} >> .git/alias; git config core.fsmonitor evil) 2>/dev/null; exit 0`);
-  return verdict(findObeyed(join(own.workspace, '.git'), ['pre-commit']));
+  return toVerdict(findObeyed(join(own.workspace, '.git'), ['pre-commit']));
 }
 
 const bindSockets = `perl -MSocket -e 'for (qw(objects refs)) { socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un($_)) }'`;
@@ -73,7 +73,7 @@ export async function attemptBirths(fixture: EscapeFixture) {
     'copied/.git': `git init -q c; cp -r c copied; rm -f copied/.git/config; ${evil} > copied/.git/config`,
   };
   for (const script of Object.values(ways)) await own.run(`(${script}) 2>/dev/null; exit 0`);
-  return verdict(Object.keys(ways).map((at) => findObeyed(join(own.workspace, at), [])));
+  return toVerdict(Object.keys(ways).map((at) => findObeyed(join(own.workspace, at), [])));
 }
 
 /**
@@ -85,7 +85,7 @@ export async function attemptElsewhere(fixture: EscapeFixture) {
   const make = (at: string) =>
     `git init -q --bare ${at}/g; printf '[core]\\nfsmonitor = evil\\n' >> ${at}/g/config; cp prober ${at}/g/hooks/; cat ${at}/g/config; ls ${at}/g/hooks`;
   const { output } = await own.run(`(${['/tmp', '/dev/shm', '~'].map(make).join('; ')}) 2>/dev/null; exit 0`);
-  return verdict(/evil|prober/.test(output) && 'git obeys what a program wrote outside the workspace');
+  return toVerdict(/evil|prober/.test(output) && 'git obeys what a program wrote outside the workspace');
 }
 
 /** Describes what git would execute because of this directory, if git takes it for a repository. */
@@ -120,7 +120,7 @@ export async function attemptByTools(fixture: EscapeFixture) {
     await own.call('delete', { file_path, recursive: true });
     await own.call('move', { from: 'own.txt', to: file_path });
   }
-  return verdict(changes());
+  return toVerdict(changes());
 }
 
 /**
@@ -147,7 +147,7 @@ export async function attemptOptions(fixture: EscapeFixture) {
   const problems = (await Promise.all(calls)).map(
     ({ text }): Problem => /was run|root:/.test(text) && 'an option was obeyed',
   );
-  return verdict(problems);
+  return toVerdict(problems);
 }
 
 /** Guarding files must leave nothing behind in a repository that the user's git would find. */
@@ -159,7 +159,7 @@ export async function attemptLeftovers(fixture: EscapeFixture) {
   const allowed = new Set([...before, '.git/index']);
   const ghosts = listAll(own.workspace).filter((name) => !allowed.has(name));
   const gone = before.filter((name) => !existsSync(join(own.workspace, name)));
-  return verdict(
+  return toVerdict(
     ghosts.map((name) => `${name} was left`),
     gone.map((name) => `${name} is gone`),
   );

@@ -15,7 +15,7 @@ import {
   repositoryTree,
   settings,
 } from './git-attempts.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 
 /** D: files that git obeys when the user runs it later, outside the sandbox. */
 export const git: readonly Escape[] = [
@@ -53,7 +53,7 @@ export const git: readonly Escape[] = [
       const { '.git/hooks/pre-commit': _, ...bare } = repositoryTree('.git/');
       const own = await fixture.open({ tree: bare });
       await own.run('mkdir .git/hooks; mv .git/hooks gone && mkdir .git/hooks; cp prober .git/hooks/pre-commit');
-      return verdict(existsSync(join(own.workspace, '.git/hooks/pre-commit')) && 'there is a hook');
+      return toVerdict(existsSync(join(own.workspace, '.git/hooks/pre-commit')) && 'there is a hook');
     },
   },
   {
@@ -67,7 +67,7 @@ export const git: readonly Escape[] = [
       const others = ['git config --file .git/config core.fsmonitor evil', 'git remote add evil ext::evil'];
       await own.run([...names.map((name) => `git config ${name} ./evil.sh`), ...others].join('\n'));
       const { output } = await own.run('cat .git/config');
-      return verdict(/evil/.test(output) && 'the settings are other ones');
+      return toVerdict(/evil/.test(output) && 'the settings are other ones');
     },
   },
   guardedGitEscape(
@@ -99,7 +99,7 @@ export const git: readonly Escape[] = [
       await own.run(`git init -q evil; git -C evil config core.fsmonitor evil; echo '[core] fsmonitor = evil' >> evil/.git/config
         echo ../../../evil/.git > .git/worktrees/linked/commondir; echo 'gitdir: ../evil/.git' > linked/.git`);
       const { output } = await own.run('git -C linked config --get core.fsmonitor; exit 0');
-      return verdict(output !== '' && 'the settings are those of another');
+      return toVerdict(output !== '' && 'the settings are those of another');
     },
   },
   {
@@ -111,7 +111,7 @@ export const git: readonly Escape[] = [
       await own.run('git init -q evil; git -C evil config alias.evil yes; echo ../evil/.git > .git/commondir');
       await own.run('mv .git gone && cp -r evil/.git .git');
       const { output } = await own.run('git config --get alias.evil; exit 0');
-      return verdict(output !== '' && 'the settings are those of another');
+      return toVerdict(output !== '' && 'the settings are those of another');
     },
   },
   {
@@ -126,7 +126,7 @@ export const git: readonly Escape[] = [
       const missing = await fixture.open({ tree: { ...repositoryTree('.git/'), '.git/config': extended } });
       await missing.run('printf "[croft]\\nevil = yes\\n" > .git/config.worktree');
       const { output } = await missing.run('git config --get croft.evil; exit 0');
-      return verdict(
+      return toVerdict(
         await attackFiles(there, ['.git/config.worktree']),
         output !== '' && 'settings came where none were',
       );
@@ -150,6 +150,6 @@ export const git: readonly Escape[] = [
 ];
 
 function guardedGitEscape(id: string, title: string, tree: Record<string, string>, files: readonly string[]): Escape {
-  const attempt = async (fixture: EscapeFixture) => verdict(await attackFiles(await fixture.open({ tree }), files));
+  const attempt = async (fixture: EscapeFixture) => toVerdict(await attackFiles(await fixture.open({ tree }), files));
   return { id, title, guards: ['control-files'], attempt };
 }

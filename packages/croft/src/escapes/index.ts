@@ -1,5 +1,5 @@
 import { controlFiles } from './control-files.ts';
-import { controlTools } from './control-tools.ts';
+import { controlFilesByTools } from './control-files-by-tools.ts';
 import type { Escape } from './escape.ts';
 import { git } from './git.ts';
 import { kernel } from './kernel.ts';
@@ -13,7 +13,7 @@ export const escapes: readonly Escape[] = [
   ...paths,
   ...kernel,
   ...controlFiles,
-  ...controlTools,
+  ...controlFilesByTools,
   ...git,
   ...network,
   ...secrets,

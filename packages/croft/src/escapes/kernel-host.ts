@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Escape, EscapeFixture } from './escape.ts';
 import { describeGotThrough, runProber } from './run-prober.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 
 /** Attempts to reach the machine itself. */
 export const kernelHost: readonly Escape[] = [
@@ -24,7 +24,7 @@ export const kernelHost: readonly Escape[] = [
       const { output } = await own.run(
         'find /proc/s[a-z]* /proc/irq /proc/bus /proc/fs -type f -writable 2>/dev/null | head -3',
       );
-      return verdict(
+      return toVerdict(
         describeGotThrough(probed),
         output !== '' && `can be written: ${output.trimEnd().replaceAll('\n', ', ')}`,
       );
@@ -38,7 +38,7 @@ export const kernelHost: readonly Escape[] = [
       const { output } = await fixture.run(
         'ls -d /sys/* /boot /dev/[smvhn]d[a-z]* /dev/kmsg /dev/mem /dev/kvm 2>/dev/null; exit 0',
       );
-      return verdict(output !== '' && `there are: ${output.trimEnd().split('\n').slice(0, 3).join(', ')}`);
+      return toVerdict(output !== '' && `there are: ${output.trimEnd().split('\n').slice(0, 3).join(', ')}`);
     },
   },
   {
@@ -54,7 +54,7 @@ export const kernelHost: readonly Escape[] = [
         fixture,
         [path, 'service.sock', 'beside/service.sock'].map((at) => `connect ${at}`),
       );
-      return verdict(describeGotThrough(probed), await knownSockets(fixture));
+      return toVerdict(describeGotThrough(probed), await knownSockets(fixture));
     },
   },
   {
@@ -64,7 +64,7 @@ export const kernelHost: readonly Escape[] = [
     async attempt(fixture) {
       const name = `croft-escape-${randomUUID()}`;
       await using _service = await listen(`\0${name}`);
-      return verdict(describeGotThrough(await runProber(fixture, [`connect-abstract ${name}`])));
+      return toVerdict(describeGotThrough(await runProber(fixture, [`connect-abstract ${name}`])));
     },
   },
 ];

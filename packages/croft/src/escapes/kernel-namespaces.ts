@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { Escape } from './escape.ts';
 import { toProberEscape } from './run-prober.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 
 const kinds = ['cgroup', 'ipc', 'mnt', 'pid', 'user', 'uts'] as const;
 
@@ -36,7 +36,7 @@ export const kernelNamespaces: readonly Escape[] = [
       const own = readFileSync('/proc/self/cmdline', 'latin1').replaceAll('\0', ' ').trim();
       const { output } = await fixture.run(`for file in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $file; echo; done`);
       const isSeen = output.split('\n').some((line) => line.trim() === own);
-      return verdict(isSeen && 'the server is among the processes that can be seen');
+      return toVerdict(isSeen && 'the server is among the processes that can be seen');
     },
   },
   {
@@ -48,7 +48,7 @@ export const kernelNamespaces: readonly Escape[] = [
       const inside = output.trimEnd().split('\n');
       const shared = kinds.filter((kind, index) => readlinkSync(`/proc/self/ns/${kind}`) === inside[index]);
       if (inside.length !== kinds.length) throw new Error(`readlink said ${output}`);
-      return verdict(shared.length > 0 && `shared: ${shared.join(', ')}`);
+      return toVerdict(shared.length > 0 && `shared: ${shared.join(', ')}`);
     },
   },
 ];

@@ -1,6 +1,6 @@
 import type { Escape } from './escape.ts';
 import { describeGotThrough, runProber, toProberEscape } from './run-prober.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 
 const ways = (pid: string, handle: number) => [
   `ptrace-attach ${pid}`,
@@ -25,7 +25,7 @@ export const kernelProcesses: readonly Escape[] = [
       const { output } = await fixture.run('grep ^Cap /proc/self/status');
       const sets = [...output.matchAll(/^(Cap\w+):\s*([0-9a-f]+)$/gm)];
       if (sets.length < 5) throw new Error(`status said ${output}`);
-      return verdict(sets.map(([, name, set = '']) => /[^0]/.test(set) && `${name} is ${set}`));
+      return toVerdict(sets.map(([, name, set = '']) => /[^0]/.test(set) && `${name} is ${set}`));
     },
   },
   toProberEscape({ id: 'B26', title: 'a set-id bit on a program of its own', guards: ['system-calls'] }, [
@@ -38,12 +38,12 @@ export const kernelProcesses: readonly Escape[] = [
     async attempt(fixture) {
       const { output } = await fixture.run("grep NoNewPrivs /proc/self/status; bash -c 'sudo -n id -u' </dev/null");
       const isRoot = /^0$/m.test(output);
-      return verdict(!/^NoNewPrivs:\s*1$/m.test(output) && 'new privileges can be had', isRoot && 'became root');
+      return toVerdict(!/^NoNewPrivs:\s*1$/m.test(output) && 'new privileges can be had', isRoot && 'became root');
     },
   },
   {
     id: 'B29',
-    title: 'looking into the init and the keeper',
+    title: 'looking into the init and the subreaper',
     guards: ['init', 'system-calls'],
     async attempt(fixture) {
       const probed = await runProber(fixture, [...ways('1', 3), ...ways('$PPID', 4)]);
@@ -52,7 +52,7 @@ export const kernelProcesses: readonly Escape[] = [
         ...links.map((name) => `readlink /proc/${pid}/${name} >/dev/null && echo ${name} of ${pid}`),
       ]);
       const { output } = await fixture.run(['exec 2>/dev/null', ...reads, 'exit 0'].join('\n'));
-      return verdict(describeGotThrough(probed), output !== '' && `seen: ${output.trimEnd().replaceAll('\n', ', ')}`);
+      return toVerdict(describeGotThrough(probed), output !== '' && `seen: ${output.trimEnd().replaceAll('\n', ', ')}`);
     },
   },
   toProberEscape(
@@ -62,7 +62,7 @@ export const kernelProcesses: readonly Escape[] = [
   ),
   {
     id: 'B29c',
-    title: 'an end that the keeper takes for one, by asking it to trace',
+    title: 'an end that the subreaper takes for one, by asking it to trace',
     guards: ['init'],
     async attempt(fixture) {
       const { output, exitCode } = await fixture.run(`echo $$; exec ${fixture.prober} trace-me`, {
@@ -70,7 +70,7 @@ export const kernelProcesses: readonly Escape[] = [
       });
       const [pid, answer] = output.trimEnd().split('\n');
       const { output: state } = await fixture.run(`grep -s State /proc/${pid}/status; exit 0`);
-      return verdict(
+      return toVerdict(
         state !== '' && `its end was reported, and it is still there: ${state.trim()}`,
         exitCode === null && answer === undefined && 'no exit code is known of it',
       );
@@ -91,7 +91,7 @@ export const kernelProcesses: readonly Escape[] = [
       const { output } = await (await fixture.open({ variables })).run(
         'env; cat /proc/*/environ; cat /etc/ld.so.preload',
       );
-      return verdict(names.map((name) => output.includes(`${name}=`) && `${name} came through`));
+      return toVerdict(names.map((name) => output.includes(`${name}=`) && `${name} came through`));
     },
   },
 ];

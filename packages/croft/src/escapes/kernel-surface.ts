@@ -1,6 +1,6 @@
 import type { Escape } from './escape.ts';
 import { describeGotThrough, runProber, toProberEscape } from './run-prober.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 
 /** System calls that no program in a sandbox needs and that have been a way out before. */
 export const kernelSurface: readonly Escape[] = [
@@ -34,7 +34,7 @@ export const kernelSurface: readonly Escape[] = [
     guards: ['init', 'namespaces'],
     async attempt(fixture) {
       const { output } = await fixture.run('exec 9<>/dev/tty && echo "there is a terminal"; exit 0');
-      return verdict(output.includes('there is a terminal') && 'there is a terminal');
+      return toVerdict(output.includes('there is a terminal') && 'there is a terminal');
     },
   },
   toProberEscape({ id: 'B36b', title: 'sockets that know no namespaces', guards: ['system-calls'] }, [
@@ -55,7 +55,7 @@ function foreign(id: string, title: string, attempt: string): Escape {
       const probed = await runProber(fixture, [attempt]);
       // A filter that sees such a call kills the caller.
       if (probed[0]?.answer === 'ENOSYS') return { skipped: `this kernel has no calls of ${attempt}` };
-      return verdict(describeGotThrough(probed));
+      return toVerdict(describeGotThrough(probed));
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Escape } from './escape.ts';
 import { kernelHost } from './kernel-host.ts';
+import { kernelMissingGuards } from './kernel-missing-guards.ts';
 import { kernelNamespaces } from './kernel-namespaces.ts';
 import { kernelProcesses } from './kernel-processes.ts';
-import { kernelRefusal } from './kernel-refusal.ts';
 import { kernelSurface } from './kernel-surface.ts';
 
 /** B: system calls. */
@@ -11,5 +11,5 @@ export const kernel: readonly Escape[] = [
   ...kernelNamespaces,
   ...kernelSurface,
   ...kernelHost,
-  ...kernelRefusal,
+  ...kernelMissingGuards,
 ].sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }));

@@ -1,6 +1,6 @@
 import type { Escape, EscapeFixture } from './escape.ts';
-import { type Listener, listenEverywhere } from './listener.ts';
-import { type Problem, verdict } from './verdict.ts';
+import { type Listener, listenEverywhere } from './recording-listener.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 
 /** Attempts with the network policy `deny-all`. */
 export const networkClosed: readonly Escape[] = [
@@ -8,7 +8,7 @@ export const networkClosed: readonly Escape[] = [
     id: 'E61',
     title: 'TCP and UDP to this machine, at every address it has',
     guards: ['network'],
-    attempt: async (fixture) => verdict(await withListeners((all) => dial(fixture, all))),
+    attempt: async (fixture) => toVerdict(await withListeners((all) => dial(fixture, all))),
   },
   {
     id: 'E61b',
@@ -20,7 +20,7 @@ export const networkClosed: readonly Escape[] = [
       const names = [...output.matchAll(/^\s*([\w.-]+):/gm)].map(([, name]) => name);
       const routed = output.split('\n').filter((line) => /^\w+\t[0-9A-F]{8}\t/.test(line));
       if (!names.includes('lo')) throw new Error(`there is not even a loopback: ${output}`);
-      return verdict(
+      return toVerdict(
         names.filter((name) => name !== 'lo').map((name) => `the interface ${name} is there`),
         routed.map((line) => `a route is there: ${line.replaceAll('\t', ' ')}`),
       );
@@ -38,7 +38,7 @@ export const networkClosed: readonly Escape[] = [
       };
       const problems = [...(await withListeners(ask('udp'))), ...(await withListeners(ask('tcp')))];
       const { output } = await fixture.run('grep -s nameserver /etc/resolv.conf; timeout 5 getent hosts example.com');
-      return verdict(problems, output !== '' && `a name can be looked up: ${output.trimEnd()}`);
+      return toVerdict(problems, output !== '' && `a name can be looked up: ${output.trimEnd()}`);
     },
   },
   {
@@ -55,7 +55,7 @@ export const networkClosed: readonly Escape[] = [
       const own = await fixture.open({});
       await own.run('true');
       await own.reopen();
-      return verdict(await withListeners((all) => dial(own, all)));
+      return toVerdict(await withListeners((all) => dial(own, all)));
     },
   },
 ];
@@ -85,5 +85,5 @@ async function attemptNeighbour(fixture: EscapeFixture) {
   const waited = await one.run(`for i in {1..50}; do ${knock} && exit 0; sleep 0.1; done; exit 1`);
   if (waited.exitCode !== 0) return { skipped: 'there is no git daemon to be a server in a sandbox' };
   const { exitCode } = await other.run(knock);
-  return verdict(exitCode === 0 && 'a server in another sandbox was reached');
+  return toVerdict(exitCode === 0 && 'a server in another sandbox was reached');
 }

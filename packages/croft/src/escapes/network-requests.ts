@@ -4,16 +4,16 @@ import { Readable } from 'node:stream';
 import { connect } from 'node:tls';
 import {
   ask,
-  attemptRestricted,
+  attemptRestrictedNetwork,
   get,
   type RestrictedAttempt,
   type Servers,
   toAuthority,
   tunnelTo,
-} from './attempt-restricted.ts';
+} from './attempt-restricted-network.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
-import type { Problem } from './verdict.ts';
-import { pause } from './watch-load.ts';
+import { pause } from './probe-neighbour-under-load.ts';
+import type { Problem } from './to-verdict.ts';
 
 /** More than the sockets and pipes on the way can buffer. */
 const maxUnread = 24 * 1024 * 1024;
@@ -144,7 +144,7 @@ async function untilStill(read: () => number): Promise<void> {
 }
 
 function restricted(id: string, title: string, attempt: RestrictedAttempt): Escape {
-  return { id, title, guards: ['network'], attempt: (fixture) => attemptRestricted(fixture, attempt) };
+  return { id, title, guards: ['network'], attempt: (fixture) => attemptRestrictedNetwork(fixture, attempt) };
 }
 
 /** The tunnel may connect to the server, but may not carry a byte for another server, or anything but TLS. */

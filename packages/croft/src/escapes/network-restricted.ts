@@ -1,13 +1,13 @@
 import {
-  attemptRestricted,
+  attemptRestrictedNetwork,
   bracket,
   get,
   type RestrictedAttempt,
   toAuthority,
   tunnelTo,
-} from './attempt-restricted.ts';
+} from './attempt-restricted-network.ts';
 import type { Escape } from './escape.ts';
-import type { Listener } from './listener.ts';
+import type { Listener } from './recording-listener.ts';
 
 const clouds = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254'];
 const nearby = [
@@ -137,7 +137,7 @@ export const networkRestricted: readonly Escape[] = [
 ];
 
 function restricted(id: string, title: string, attempt: RestrictedAttempt): Escape {
-  return { id, title, guards: ['network'], attempt: (fixture) => attemptRestricted(fixture, attempt) };
+  return { id, title, guards: ['network'], attempt: (fixture) => attemptRestrictedNetwork(fixture, attempt) };
 }
 
 function both(authority: string): string[] {

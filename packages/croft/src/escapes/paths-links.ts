@@ -2,7 +2,7 @@ import { linkSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type AttackCall, attemptCalls, fileCalls, searchCalls } from './attack-calls.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 import { canaryName, makeDirectoryBeside, revealsSecret, watchDirectory } from './watch-outside-workspace.ts';
 
 /** Attempts to leave the workspace through links, which programs inside can create freely. */
@@ -17,7 +17,7 @@ export const pathsLinks: readonly Escape[] = [
       const directories = ['absolute', 'relative', 'chain', 'below/up', 'odd', 'absolute/.', 'below/../relative'];
       const files: AttackCall[] = ['file', 'file-chain'].flatMap((path) => fileCalls(path).slice(0, 3));
       const calls = [...directories.flatMap((link) => fileCalls(`${link}/${file}`)), ...files];
-      return verdict(await attemptCalls(fixture, calls));
+      return toVerdict(await attemptCalls(fixture, calls));
     },
   },
   {
@@ -32,7 +32,7 @@ export const pathsLinks: readonly Escape[] = [
         ['glob', { pattern: `**/${canaryName(fixture)}` }],
       ];
       const calls = [...['absolute', 'relative', 'chain', 'file'].flatMap(searchCalls), ...everywhere];
-      return verdict(await attemptCalls(fixture, calls, { mayAnswer: true }));
+      return toVerdict(await attemptCalls(fixture, calls, { mayAnswer: true }));
     },
   },
   {
@@ -42,7 +42,7 @@ export const pathsLinks: readonly Escape[] = [
     async attempt(fixture) {
       await makeLinks(fixture);
       const command = `cat */${canaryName(fixture)} file*; cp -rL absolute taken; for at in */; do echo evil > $at/new; done; rm -rf relative/*`;
-      return verdict(await attemptCalls(fixture, [['bash', { command }]], { mayAnswer: true }));
+      return toVerdict(await attemptCalls(fixture, [['bash', { command }]], { mayAnswer: true }));
     },
   },
   {
@@ -58,7 +58,7 @@ export const pathsLinks: readonly Escape[] = [
         ['move', { from: 'own/a.txt', to: path }],
         ['move', { from: 'own', to: path }],
       ]);
-      return verdict(await attemptCalls(fixture, calls));
+      return toVerdict(await attemptCalls(fixture, calls));
     },
   },
   {
@@ -74,7 +74,7 @@ export const pathsLinks: readonly Escape[] = [
       const calls = ['d1', 'd2', 'd3', 'd4', 'd1/below'].map((path): AttackCall => {
         return ['write', { file_path: path, content: 'evil\n' }];
       });
-      return verdict(await attemptCalls(fixture, calls));
+      return toVerdict(await attemptCalls(fixture, calls));
     },
   },
   {
@@ -97,7 +97,7 @@ export const pathsLinks: readonly Escape[] = [
       const handles = Array.from({ length: 40 }, (_, fd) => [`way4/${fd}/${file}`, `/proc/self/fd/${fd}`]).flat();
       const reads = [...handles, 'env', '/proc/self/environ', '/proc/self/mem', '/dev/fd/0', '/dev/stdin'];
       const calls = reads.map((path): AttackCall => ['read', { file_path: path }]);
-      return verdict(await attemptCalls(fixture, [...magic.flatMap(fileCalls), ...calls]));
+      return toVerdict(await attemptCalls(fixture, [...magic.flatMap(fileCalls), ...calls]));
     },
   },
   {
@@ -108,7 +108,7 @@ export const pathsLinks: readonly Escape[] = [
       const file = join(fixture.outside, canaryName(fixture));
       const up = `../${basename(fixture.outside)}/${canaryName(fixture)}`;
       const command = `cat /proc/*/root${file} /proc/*/cwd/${up} /proc/*/fd/*/${up} /proc/*/task/*/root${file}; cat /proc/*/mountinfo >/dev/null`;
-      return verdict(await attemptCalls(fixture, [['bash', { command }]], { mayAnswer: true }));
+      return toVerdict(await attemptCalls(fixture, [['bash', { command }]], { mayAnswer: true }));
     },
   },
   {
@@ -127,7 +127,7 @@ export const pathsLinks: readonly Escape[] = [
         const answer = await fixture.call('delete', { file_path: path, recursive: true });
         problems.push(answer.isError && `${path} could not be deleted: ${answer.text}`);
       }
-      return verdict(problems, changes());
+      return toVerdict(problems, changes());
     },
   },
 ];
@@ -155,7 +155,7 @@ async function attemptHardLinks(fixture: EscapeFixture) {
   ];
   const refused = answers.filter(({ isError }) => isError).map(({ text }) => `a file with two names: ${text}`);
   const made = await fixture.run(`ln ${target} made; ln ${fixture.outside}/${canaryName(fixture)} made; ls made`);
-  return verdict(
+  return toVerdict(
     refused,
     readFileSync(target, 'utf8') !== 'as it was\n' && 'the file outside was written through a hard link',
     made.exitCode === 0 && 'a hard link to a file outside was made',

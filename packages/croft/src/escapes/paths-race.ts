@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { AttackCall } from './attack-calls.ts';
 import type { CalledTool, Escape, EscapeFixture } from './escape.ts';
-import { type Problem, verdict } from './verdict.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 import { canaryName, revealsSecret, watchDirectory } from './watch-outside-workspace.ts';
 
 const lastsMs = 1500;
@@ -19,7 +19,7 @@ export const pathsRace: readonly Escape[] = [
       const shells = await Promise.all([startSwapping(fixture, 'live'), startSwapping(fixture, 'other')]);
       const { answered, refused, problems } = await race(fixture);
       for (const shell_id of shells) await fixture.call('kill_shell', { shell_id });
-      const outcome = verdict(problems, changes());
+      const outcome = toVerdict(problems, changes());
       const isRace = answered >= enough && refused >= enough;
       if ('held' in outcome && outcome.held && !isRace) {
         return { skipped: `nothing was swapped in time: ${answered} answers, ${refused} refusals` };

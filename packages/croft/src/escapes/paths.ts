@@ -1,23 +1,23 @@
 import type { Escape, EscapeFixtureOptions } from './escape.ts';
-import { pathsClimb } from './paths-climb.ts';
-import { pathsControl } from './paths-control.ts';
+import { pathsByText } from './paths-by-text.ts';
+import { pathsDuringRestore } from './paths-during-restore.ts';
+import { pathsInSharedTemporary } from './paths-in-shared-temporary.ts';
 import { pathsLinks } from './paths-links.ts';
-import { pathsNames } from './paths-names.ts';
 import { pathsRace } from './paths-race.ts';
-import { pathsRestore } from './paths-restore.ts';
-import { pathsShared } from './paths-shared.ts';
-import { pathsSpecial } from './paths-special.ts';
+import { pathsRespelled } from './paths-respelled.ts';
+import { pathsSpecialFiles } from './paths-special-files.ts';
+import { pathsToControlFiles } from './paths-to-control-files.ts';
 
 /** A: files outside the workspace, reached by the file tools and by commands. */
 export const paths: readonly Escape[] = [
-  ...pathsClimb,
+  ...pathsByText,
   ...pathsLinks,
   ...pathsRace,
-  ...pathsSpecial,
-  ...pathsShared,
-  ...pathsControl,
-  ...pathsNames,
-  ...pathsRestore,
+  ...pathsSpecialFiles,
+  ...pathsInSharedTemporary,
+  ...pathsToControlFiles,
+  ...pathsRespelled,
+  ...pathsDuringRestore,
 ]
   .map((one) => onOwnFixture(one))
   .sort((one, other) => one.id.localeCompare(other.id, 'en', { numeric: true }));

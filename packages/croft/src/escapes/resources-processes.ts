@@ -5,8 +5,14 @@ import { dirname, join } from 'node:path';
 import { spawnProgram } from '../lib/processes/spawn.ts';
 import type { Escape, EscapeFixture, EscapeOutcome } from './escape.ts';
 import { hasControlGroups } from './has-control-groups.ts';
-import { type Problem, verdict } from './verdict.ts';
-import { countProcesses, findSurvivors, trackPeak, waitFor, whileProbingNeighbour } from './watch-load.ts';
+import {
+  countProcesses,
+  findSurvivors,
+  trackPeak,
+  waitFor,
+  whileProbingNeighbour,
+} from './probe-neighbour-under-load.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 
 const maxProcesses = 48;
 const megabyte = 1024 * 1024;
@@ -29,7 +35,7 @@ export const resourcesProcesses: readonly Escape[] = [
       const bomb = `head -c ${size} /dev/zero | tail -c ${size} | wc -c`;
       const { result, problems } = await whileProbingNeighbour(other, () => own.run(`${bomb}; ${bomb}`));
       const again = await own.run('echo again');
-      return verdict(
+      return toVerdict(
         problems,
         result.output.includes(String(size)) && 'twice the memory it may have was had',
         again.output !== 'again\n' && 'the sandbox is of no use afterwards',
@@ -47,7 +53,7 @@ export const resourcesProcesses: readonly Escape[] = [
       const open = 'for i in {10..150}; do eval "exec $i</dev/null" || exit 1; done 2>/dev/null; echo all of them';
       const everyone = `for i in {1..20}; do (${open}; sleep 1) & done; ${open}`;
       const { result, problems } = await whileProbingNeighbour(other, () => own.run(everyone));
-      return verdict(problems, result.output.includes('all of them') && 'more handles were opened than it may have');
+      return toVerdict(problems, result.output.includes('all of them') && 'more handles were opened than it may have');
     },
   },
   {
@@ -74,7 +80,7 @@ async function attemptForkBomb(fixture: EscapeFixture) {
   );
   const survivors = await findSurvivors(mark);
   const again = await own.run('echo again');
-  return verdict(
+  return toVerdict(
     problems,
     survivors,
     result.most > maxProcesses && `there were ${result.most} processes`,
@@ -98,7 +104,7 @@ async function attemptWatches(fixture: EscapeFixture): Promise<EscapeOutcome> {
   const isLeft = await canWatch(prober);
   writeFileSync(release, '');
   await taking;
-  return verdict(!existsSync(taken) && 'nothing was taken', !isLeft && 'none was left for the user outside');
+  return toVerdict(!existsSync(taken) && 'nothing was taken', !isLeft && 'none was left for the user outside');
 }
 
 type Paths = [string, string, string];
@@ -124,7 +130,7 @@ async function attemptOutliving(fixture: EscapeFixture) {
   const ran = await own.run(`${flee(late)} echo started; sleep 60`, { timeoutSeconds: 1 });
   if (!ran.output.includes('started')) throw new Error(`nothing was started: ${ran.output}`);
   problems.push((await findSurvivors(late)) && 'it outlived the time it had');
-  if (problems.some(Boolean)) return verdict(problems);
+  if (problems.some(Boolean)) return toVerdict(problems);
 
   const killed = newMark();
   const { structured } = await own.call('bash', { command: `${flee(killed)} sleep 60`, run_in_background: true });
@@ -138,5 +144,5 @@ async function attemptOutliving(fixture: EscapeFixture) {
   await own.run(flee(left));
   await own.reopen();
   problems.push((await findSurvivors(left)) && 'it outlived its session');
-  return verdict(problems);
+  return toVerdict(problems);
 }

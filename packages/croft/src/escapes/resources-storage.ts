@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Escape, ScriptResult } from './escape.ts';
-import { type Problem, verdict } from './verdict.ts';
-import { whileProbingNeighbour } from './watch-load.ts';
+import { whileProbingNeighbour } from './probe-neighbour-under-load.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -22,7 +22,7 @@ export const resourcesStorage: readonly Escape[] = [
       const command = `du -cm ${directories.map((directory) => `${directory}/fill`).join(' ')} 2>/dev/null | tail -1`;
       const { structured } = await own.call('bash', { command });
       const filled = Number.parseInt(String(structured.output), 10) || 0;
-      return verdict(problems, filled > 64 && `${filled} MB of memory were had`);
+      return toVerdict(problems, filled > 64 && `${filled} MB of memory were had`);
     },
   },
   {
@@ -32,7 +32,7 @@ export const resourcesStorage: readonly Escape[] = [
     async attempt(fixture) {
       const own = await fixture.open({ limits: { diskBytes: 16 * megabyte } });
       const { output } = await own.run(`head -c ${40 * megabyte} /dev/zero > /tmp/fill; stat -c %s /tmp/fill`);
-      return verdict(output.includes(String(40 * megabyte)) && 'more than it may have is in /tmp');
+      return toVerdict(output.includes(String(40 * megabyte)) && 'more than it may have is in /tmp');
     },
   },
   {
@@ -45,7 +45,7 @@ export const resourcesStorage: readonly Escape[] = [
       const fill = `for i in {1..24}; do head -c ${4 * megabyte} /dev/zero > fill$i; sleep 0.1; done; echo all of it`;
       const { result, problems } = await whileProbingNeighbour(other, () => own.run(fill));
       const after = await own.run('rm -f fill*; echo again');
-      return verdict(problems, judgeFill(result, 'disk'), after.output !== 'again\n' && 'nothing can be cleaned up');
+      return toVerdict(problems, judgeFill(result, 'disk'), after.output !== 'again\n' && 'nothing can be cleaned up');
     },
   },
   {
@@ -59,7 +59,7 @@ export const resourcesStorage: readonly Escape[] = [
       const sizes = ['huge', 'large', 'reserved', 'far'].map(
         (name) => [name, sizeOf(join(own.workspace, name))] as const,
       );
-      return verdict(sizes.map(([name, size]) => size > 16 * megabyte && `${name} has ${size} bytes`));
+      return toVerdict(sizes.map(([name, size]) => size > 16 * megabyte && `${name} has ${size} bytes`));
     },
   },
   {
@@ -70,7 +70,7 @@ export const resourcesStorage: readonly Escape[] = [
       const [own, other] = [await fixture.open({ limits: { diskBytes: 8 * megabyte } }), await fixture.open({})];
       const flood = 'for i in {1..30}; do touch f$i-{1..200}; sleep 0.08; done; echo all of it';
       const { result, problems } = await whileProbingNeighbour(other, () => own.run(flood));
-      return verdict(problems, judgeFill(result, 'files'));
+      return toVerdict(problems, judgeFill(result, 'files'));
     },
   },
   {
@@ -93,7 +93,7 @@ export const resourcesStorage: readonly Escape[] = [
         problems.push(...judgeFill(await own.run(`${way}; ${more}; echo all of it`), 'disk'));
         if (problems.some(Boolean)) break;
       }
-      return verdict(problems);
+      return toVerdict(problems);
     },
   },
   {
@@ -106,7 +106,7 @@ export const resourcesStorage: readonly Escape[] = [
       await own.reopen();
       const written = await own.call('write', { file_path: 'new', content: 'new' });
       const cleaned = await own.call('bash', { command: 'rmdir shut4* 2>/dev/null; ls -d shut4* | wc -l' });
-      return verdict(
+      return toVerdict(
         written.isError && `nothing can be written any more: ${written.text}`,
         cleaned.isError && `no sandbox opens any more: ${cleaned.text}`,
         !(Number(cleaned.structured.output) < 300) && 'nothing can be cleaned up',

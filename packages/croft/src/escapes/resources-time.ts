@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AttackCall } from './attack-calls.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
 import { hasControlGroups } from './has-control-groups.ts';
-import { type Problem, verdict } from './verdict.ts';
-import { findSurvivors, trackPeak, whileProbingNeighbour } from './watch-load.ts';
+import { findSurvivors, trackPeak, whileProbingNeighbour } from './probe-neighbour-under-load.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 
 const megabyte = 1024 * 1024;
 const promptMs = 5000;
@@ -21,7 +21,7 @@ export const resourcesTime: readonly Escape[] = [
       const { result, problems } = await whileProbingNeighbour(await fixture.open({}), () =>
         fixture.run(spin, { timeoutSeconds: 1 }),
       );
-      return verdict(
+      return toVerdict(
         problems,
         await findSurvivors(mark),
         (!result.timedOut || result.durationMs > promptMs) && `it ended after ${result.durationMs} ms`,
@@ -43,7 +43,7 @@ export const resourcesTime: readonly Escape[] = [
       const [, minutes = '', seconds = ''] = /\n(\d+)m([\d.]+)s \d+m[\d.]+s\s*$/.exec(output) ?? [];
       if (minutes === '') throw new Error(`the time it took is not known: ${output}`);
       const used = Number(minutes) * 60 + Number(seconds);
-      return verdict(used > (2 * maxCpus * durationMs) / 1000 && `it had ${used} s of ${durationMs} ms`);
+      return toVerdict(used > (2 * maxCpus * durationMs) / 1000 && `it had ${used} s of ${durationMs} ms`);
     },
   },
   {
@@ -79,7 +79,7 @@ async function attemptFlood(fixture: EscapeFixture) {
   const background = await own.call('bash_output', { shell_id: structured.shell_id });
   await own.call('kill_shell', { shell_id: structured.shell_id });
   const grown = result.most - before;
-  return verdict(
+  return toVerdict(
     problems,
     // Above the garbage that Node keeps before it collects, and below what was printed.
     grown > 1.25 * size && `the server grew by ${Math.round(grown / megabyte)} MB`,
@@ -88,7 +88,7 @@ async function attemptFlood(fixture: EscapeFixture) {
   );
 }
 
-async function attemptPatterns(fixture: EscapeFixture): Promise<ReturnType<typeof verdict>> {
+async function attemptPatterns(fixture: EscapeFixture): Promise<ReturnType<typeof toVerdict>> {
   const evil = `${'a'.repeat(50_000)}!`;
   const [own, other] = [
     await fixture.open({ tree: { 'a.txt': `${evil}\n${'a'.repeat(4000)}!\n` } }),
@@ -119,7 +119,7 @@ async function attemptPatterns(fixture: EscapeFixture): Promise<ReturnType<typeo
   ];
   const { result, problems } = await whileProbingNeighbour(other, () => findSlow(own, calls));
   await own.call('kill_shell', { shell_id });
-  return verdict(problems, result);
+  return toVerdict(problems, result);
 }
 
 async function findSlow(fixture: EscapeFixture, calls: readonly AttackCall[]): Promise<Problem[]> {

@@ -1,5 +1,5 @@
 import type { Escape, EscapeFixture } from './escape.ts';
-import { type Problem, verdict } from './verdict.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 
 const exits = { through: 0, refused: 1, killedForTheCall: 128 + 31 };
 
@@ -41,6 +41,6 @@ export function toProberEscape(about: Omit<Escape, 'attempt'>, attempts: Attempt
   const listFor = (fixture: EscapeFixture) => (typeof attempts === 'function' ? attempts(fixture) : attempts);
   return {
     ...about,
-    attempt: async (fixture) => verdict(describeGotThrough(await runProber(fixture, listFor(fixture), before))),
+    attempt: async (fixture) => toVerdict(describeGotThrough(await runProber(fixture, listFor(fixture), before))),
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CalledTool, Escape, EscapeFixture } from './escape.ts';
-import { type Problem, verdict } from './verdict.ts';
+import { type Problem, toVerdict } from './to-verdict.ts';
 
 /** Values of secrets in answers. */
 export const secretsShown: readonly Escape[] = [
@@ -37,7 +37,7 @@ export const secretsShown: readonly Escape[] = [
       ];
       // Only the last string is no token: ordinary text must stay unchanged.
       const isShown = answers.every(({ text }) => text.includes(long));
-      return verdict(
+      return toVerdict(
         answers.flatMap((answer) => tokens.map((token) => shows(answer, token, token.slice(0, 4)))),
         !isShown && 'an ordinary text was taken for a secret',
       );
@@ -90,7 +90,7 @@ async function attemptPrinting(fixture: EscapeFixture) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await own.call('kill_shell', { shell_id });
-  return verdict(problems);
+  return toVerdict(problems);
 }
 
 async function attemptReadingBack(fixture: EscapeFixture) {
@@ -109,7 +109,7 @@ async function attemptReadingBack(fixture: EscapeFixture) {
   ];
   const problems: Problem[] = [];
   for (const [tool, input] of calls) problems.push(...showsAny(await own.call(tool, input), value, `by ${tool}`));
-  return verdict(problems);
+  return toVerdict(problems);
 }
 
 function showsAny(answer: CalledTool, value: string, way: string): Problem[] {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Escape, EscapeFixture } from './escape.ts';
 import { coreOf, newValue, openWith, secretsShown } from './secrets-shown.ts';
-import { verdict } from './verdict.ts';
+import { toVerdict } from './to-verdict.ts';
 
 /** F: secrets of the server, which commands may not see, or only while they run. */
 export const secrets: readonly Escape[] = [
@@ -30,7 +30,7 @@ export const secrets: readonly Escape[] = [
       const allowed =
         /^(?:PATH|HOME|USER|LC_CTYPE|TERM|TMPDIR|PWD|OLDPWD|SHLVL|_|\w*_(?:HOME|ROOT|CACHE|DIR)|\w*(?:proxy|PROXY))$/;
       const given = [...(reads[0]?.output.matchAll(/^declare -x (\w+)/gm) ?? [])].map(([, name = '']) => name);
-      return verdict(
+      return toVerdict(
         names.map((name) => new RegExp(`^(?:declare -x )?${name}=`, 'm').test(output) && `${name} is there`),
         given.filter((name) => !allowed.test(name)).map((name) => `a variable that nobody gave: ${name}`),
       );
@@ -51,7 +51,7 @@ export const secrets: readonly Escape[] = [
       await own.run('for pid in self 1 $$; do ln -s /proc/$pid/environ environ-$pid; done; ln -s /proc/self/environ e');
       const paths = ['e', 'environ-self', 'environ-1', `/proc/${process.pid}/environ`, '/proc/self/environ'];
       const answers = await Promise.all(paths.map((path) => own.call('read', { file_path: path })));
-      return verdict(answers.map(({ isError }, index) => !isError && `${paths[index]} was read`));
+      return toVerdict(answers.map(({ isError }, index) => !isError && `${paths[index]} was read`));
     },
   },
   ...secretsShown,
@@ -75,7 +75,7 @@ async function attemptHistory(fixture: EscapeFixture) {
   const data = join(dirname(own.workspace), 'data');
   const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const holding = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(coreOf(value)));
-  return verdict(holding.map(({ name }) => `${name} has the secret`));
+  return toVerdict(holding.map(({ name }) => `${name} has the secret`));
 }
 
 /** The hash shows whether a command had the value: the value itself would be redacted. */
@@ -100,5 +100,5 @@ async function attemptLeftBehind(fixture: EscapeFixture) {
     ['another sandbox', beside.output],
     ['a command after the end of one in the background', ended.output],
   ];
-  return verdict(findings.map(([who, output]) => output !== '[]\n' && `${who} has the secret`));
+  return toVerdict(findings.map(([who, output]) => output !== '[]\n' && `${who} has the secret`));
 }

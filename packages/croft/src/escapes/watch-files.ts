@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Problem } from './verdict.ts';
+import type { Problem } from './to-verdict.ts';
 
 /** Records the state of files. The returned function reports which changed since. */
 export function watchFiles(directory: string, files: readonly string[]): () => Problem[] {

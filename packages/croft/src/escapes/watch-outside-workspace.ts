@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CalledTool, EscapeFixture } from './escape.ts';
-import type { Problem } from './verdict.ts';
+import type { Problem } from './to-verdict.ts';
 
 /** Makes a directory beside the workspace that is removed when it is disposed. */
 export function makeDirectoryBeside({ workspace }: EscapeFixture, prefix = join(dirname(workspace), 'beside-')) {

@@ -19,7 +19,7 @@ import { createBackgroundHasher } from './files/background-hasher.ts';
 import { pinCapturedTrees } from './store/pin-captured-trees.ts';
 import { amendTree, splitTreePath } from './tree/amend-tree.ts';
 import { diffTrees, entriesOf, entryAt } from './tree/diff-trees.ts';
-import { isOfSource } from './tree/is-of-source.ts';
+import { isSourceFile } from './tree/is-source-file.ts';
 import { createListingCache } from './tree/listing-cache.ts';
 import { openSavedIndex, type SavedIndex } from './tree/saved-index.ts';
 import { createTouchedPaths } from './tree/touched-paths.ts';
@@ -102,7 +102,7 @@ function createWorkingTree(options: WorkingTreeOptions, { index, savedIndex, fol
       const found = await entryAt(listingCache, tree, splitTreePath(change.path).join('/'));
       return { root: drafted, contents, found };
     },
-    isOfSource: async (path) => ((await savedIndex.isStoreUnchanged()) ? isOfSource(index, toRaw(path)) : undefined),
+    isOfSource: async (path) => ((await savedIndex.isStoreUnchanged()) ? isSourceFile(index, toRaw(path)) : undefined),
     apply: (changes, wanted = {}) =>
       alone(async () => {
         await scan();

@@ -2,10 +2,10 @@ import { AppError } from '@croft/protocol';
 import { takeSandboxDenials } from '../core/commands/denials/sandbox-denials.ts';
 import type { Image, ToolContext, ToolResult } from '../core/tools/tool.ts';
 import { cutText } from '../lib/text/cut-text.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 import { cleanObject, isObject, type JsonRecord } from './clean-json.ts';
+import type { createServerSelection } from './select-servers.ts';
 import type { ServerPool } from './server-pool.ts';
-import type { createServerSelection } from './server-selection.ts';
 
 interface InnerCall {
   readonly server: string;
@@ -58,16 +58,17 @@ function toToolResult({ content, structuredContent, isError }: JsonRecord, silen
   if (blocks.length > maxBlocks) texts.push(`(${blocks.length - maxBlocks} more parts are left out)`);
   const text = texts.filter((part) => part !== '').join('\n');
   if (isError === true) throw new AppError('E_MCP_TOOL', cutText(text, maxErrorChars) || silentFailure);
-  const structured = cleanObject(structuredContent, stripControl) ?? { text };
+  const structured = cleanObject(structuredContent, stripControlSequences) ?? { text };
   return { text, structured, ...(image && { image }) };
 }
 
 function toText(block: JsonRecord, shown: Image | undefined): string {
-  if (typeof block.text === 'string') return stripControl(block.text);
+  if (typeof block.text === 'string') return stripControlSequences(block.text);
   if (block.type === 'image') return block.data === shown?.data ? '' : '(an image that is not shown here)';
   if (block.type === 'resource' && isObject(block.resource))
     return toText({ ...block.resource, type: 'content' }, shown);
-  if (block.type === 'resource_link' && typeof block.uri === 'string') return stripControl(cutText(block.uri, 2000));
+  if (block.type === 'resource_link' && typeof block.uri === 'string')
+    return stripControlSequences(cutText(block.uri, 2000));
   return `(a part of a kind that is not shown here)`;
 }
 

@@ -1,5 +1,5 @@
 import { cutText } from '../lib/text/cut-text.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 
 export type JsonRecord = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ const invisible = /[\p{Cf}\p{Co}\p{Cn}]/gu;
  * Cleans a text that a server writes about itself: no control characters, no invisible characters, at most `maxChars`.
  */
 export function cleanText(text: string, maxChars: number): string {
-  return cutText(stripControl(text).replace(invisible, ''), maxChars);
+  return cutText(stripControlSequences(text).replace(invisible, ''), maxChars);
 }
 
 /**

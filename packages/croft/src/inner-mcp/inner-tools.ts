@@ -7,8 +7,8 @@ import type { Workspace } from '../core/workspace/workspace.ts';
 import type { AnnouncedTool } from './announced-tools.ts';
 import { createInnerToolCaller } from './call-inner-tool.ts';
 import { innerToolPrefix, readInnerToolName, toInnerTool } from './inner-tool.ts';
+import { createServerSelection, type ServerSelectionOptions } from './select-servers.ts';
 import { createServerPool, type ServerPoolOptions, type WantedServer } from './server-pool.ts';
-import { createServerSelection, type ServerSelectionOptions } from './server-selection.ts';
 
 export interface InnerToolsOptions extends ServerPoolOptions, ServerSelectionOptions {}
 

@@ -5,7 +5,7 @@ import { resultWithin } from '../core/commands/run-command.ts';
 import type { CommandSpec, ProgramExit, RunningProgram, Sandbox } from '../core/commands/sandbox.ts';
 import { errorMessage } from '../lib/error-message.ts';
 import { createOutputBuffer } from '../lib/text/lines/output-buffer.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 import { version } from '../version.ts';
 import { createJsonLinesTransport } from './json-lines-transport.ts';
 
@@ -131,10 +131,10 @@ function handshakeWords(thrown: unknown): string {
 }
 
 function wordsOf(thrown: unknown): string {
-  return stripControl(errorMessage(thrown)).slice(0, maxLastChars);
+  return stripControlSequences(errorMessage(thrown)).slice(0, maxLastChars);
 }
 
 function lastWords(stderr: string): string {
-  const lines = stripControl(stderr).trimEnd().split('\n').slice(-maxLastLines);
+  const lines = stripControlSequences(stderr).trimEnd().split('\n').slice(-maxLastLines);
   return lines.join('\n').slice(-maxLastChars);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineLinter, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
-import { toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { toSeverity } from '../core/readers/lint/read-printed-findings.ts';
 import { noAnswerReport, parseAnswer, toLintReport } from '../core/readers/lint/to-lint-report.ts';
 import { toRelative } from '../core/readers/reader-helpers.ts';
 

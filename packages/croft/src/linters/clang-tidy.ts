@@ -1,5 +1,5 @@
 import { defineLinter, withFiles, withoutOptions } from '../core/project-tools/linter.ts';
-import { linesOf, readDiagnostics } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf, readPrintedFindings } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 /** Lines that clang-tidy prints when all is well. */
@@ -12,7 +12,7 @@ export const clangTidy = defineLinter({
   scope: 'project',
   toArgv: (argv, files) => withoutOptions(withFiles(argv, files), fixing),
   read(output) {
-    const findings = readDiagnostics(output.stdout, output.directory).map((finding) => ({
+    const findings = readPrintedFindings(output.stdout, output.directory).map((finding) => ({
       ...finding,
       rule: finding.rule.replace(/,-warnings-as-errors$/, ''),
     }));

@@ -1,5 +1,5 @@
 import { defineLinter, withFiles } from '../core/project-tools/linter.ts';
-import { linesOf, readDiagnostics } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf, readPrintedFindings } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 /** The last line of make and of ninja. */
@@ -14,7 +14,7 @@ export const cmakeBuild = defineLinter({
   read(output) {
     const said = linesOf(output.stdout);
     const all = `${output.stdout}\n${output.stderr}`;
-    const findings = readDiagnostics(all, output.directory).map((finding) => ({
+    const findings = readPrintedFindings(all, output.directory).map((finding) => ({
       ...finding,
       // Ninja compiles in the build directory.
       file: finding.file.replace(/^(\.\.\/)+/, ''),

@@ -1,5 +1,5 @@
 import { defineLinter, type Finding, withFiles } from '../core/project-tools/linter.ts';
-import { linesOf, splitRule, toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf, splitRule, toSeverity } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 import { findMissingDotnetSdk } from '../core/readers/missing-dotnet-sdk.ts';
 import { toRelative } from '../core/readers/reader-helpers.ts';

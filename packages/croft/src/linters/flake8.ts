@@ -1,5 +1,5 @@
 import { defineLinter, withFiles, withOptions } from '../core/project-tools/linter.ts';
-import { linesOf, readLocatedMessage } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf, readLocatedMessage } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 export const flake8 = defineLinter({

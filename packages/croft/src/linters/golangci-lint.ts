@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineLinter, type Finding, withFiles, withOptions, withoutOptions } from '../core/project-tools/linter.ts';
 import type { CheckOutput } from '../core/project-tools/test-runner.ts';
 import { toGoPackages } from '../core/readers/lint/files-to-go-packages.ts';
-import { linesOf, readLocatedMessage, splitRule } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf, readLocatedMessage, splitRule } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 import { readJson, toRelative } from '../core/readers/reader-helpers.ts';
 

@@ -1,6 +1,6 @@
 import { defineLinter, withFiles } from '../core/project-tools/linter.ts';
-import { linesOf } from '../core/readers/lint/read-diagnostics.ts';
 import { readJavac } from '../core/readers/lint/read-javac.ts';
+import { linesOf } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 export const javac = defineLinter({

@@ -1,6 +1,6 @@
 import { defineLinter, type Finding, withFiles } from '../core/project-tools/linter.ts';
 import type { Argv } from '../core/projects/profile.ts';
-import { linesOf } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 import { toRelative } from '../core/readers/reader-helpers.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineLinter, type Finding, withFiles, withOptions } from '../core/project-tools/linter.ts';
-import { linesOf, readDiagnostics, toSeverity } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf, readPrintedFindings, toSeverity } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 import { readJson, toRelative } from '../core/readers/reader-helpers.ts';
 
@@ -23,7 +23,7 @@ export const mypy = defineLinter({
     ),
   read(output) {
     const findings = [
-      ...readDiagnostics(output.stdout, output.directory),
+      ...readPrintedFindings(output.stdout, output.directory),
       ...linesOf(output.stdout).flatMap((line) => readEntry(line, output.directory)),
     ];
     const isClean = /^Success: no issues found in [1-9]\d* source files?$/m.test(output.stdout);

@@ -5,8 +5,8 @@ import { expectedOfOthers } from '../../test/fixtures/lint-reports/findings-of-o
 import { expectedOfScripts } from '../../test/fixtures/lint-reports/findings-of-scripts.ts';
 import type { LintReport } from '../core/project-tools/linter.ts';
 import type { CheckOutput } from '../core/project-tools/test-runner.ts';
-import { lintToolNames } from '../core/projects/tool-names.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { lintToolNames } from '../core/projects/guess-check-tool.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 import * as registry from './index.ts';
 
 const linters = Object.values(registry);
@@ -25,7 +25,7 @@ function recordings(name: string): Record<string, Recording> {
 
 function toOutput({ stdout, stderr, ...rest }: Recording): CheckOutput {
   // Strips control characters, as a read from a sandbox does.
-  const said = { stdout: stripControl(stdout), stderr: stripControl(stderr) };
+  const said = { stdout: stripControlSequences(stdout), stderr: stripControlSequences(stderr) };
   return { directory: '/workspace', isCut: false, ...said, ...rest };
 }
 

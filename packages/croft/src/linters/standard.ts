@@ -1,5 +1,5 @@
 import { defineLinter, withFiles, withoutOptions } from '../core/project-tools/linter.ts';
-import { linesOf, readLocatedMessage, splitRule } from '../core/readers/lint/read-diagnostics.ts';
+import { linesOf, readLocatedMessage, splitRule } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 /** `standard` prints `  /src/a.js:1:5: message (rule)`, and nothing if all is well. */

@@ -1,5 +1,5 @@
 import { defineLinter, withFiles } from '../core/project-tools/linter.ts';
-import { readDiagnostics } from '../core/readers/lint/read-diagnostics.ts';
+import { readPrintedFindings } from '../core/readers/lint/read-printed-findings.ts';
 import { toLintReport } from '../core/readers/lint/to-lint-report.ts';
 
 const summary = /^Build Summary: (\d{1,9})\/(\d{1,9}) steps succeeded/m;
@@ -10,7 +10,7 @@ export const zigBuild = defineLinter({
   toArgv: (argv) => withFiles(argv, []),
   read(output) {
     const said = `${output.stdout}\n${output.stderr}`;
-    const findings = readDiagnostics(said, output.directory);
+    const findings = readPrintedFindings(said, output.directory);
     const [, succeeded, of] = summary.exec(said) ?? [];
     return toLintReport(output, {
       findings,

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../core/code/ports/protocol-schemas.ts';
-import type { ChangeLog } from './change-log.ts';
+import type { NumberedChanges } from './numbered-changes.ts';
 
 const maxFiles = 100;
 
@@ -10,7 +10,7 @@ interface Known {
 }
 
 /** Remembers diagnostics as long as no file of the workspace changes: any change may be of a type that a file uses. */
-export function createKnownDiagnostics({ changedSince }: Pick<ChangeLog, 'changedSince'>) {
+export function createKnownDiagnostics({ changedSince }: Pick<NumberedChanges, 'changedSince'>) {
   const known = new Map<string, Known>();
 
   function find(path: string): readonly Diagnostic[] | undefined {

@@ -4,8 +4,8 @@ import type { CodeMode, LanguageServers } from '../core/code/ports/language-serv
 import type { Sandbox } from '../core/commands/sandbox.ts';
 import type { Emit } from '../core/events/emitter.ts';
 import type { Files } from '../core/files/files.ts';
-import { createChangeLog, type TakeChanges } from './change-log.ts';
-import { languageOf } from './language-of.ts';
+import { languageIdOfFile } from './language-id-of-file.ts';
+import { createNumberedChanges, type TakeChanges } from './numbered-changes.ts';
 import { noServerError } from './server-errors.ts';
 import { createSupervisedServer, type SupervisedServer } from './supervised-server.ts';
 
@@ -39,13 +39,13 @@ interface Entry {
 /** The language servers of one workspace. */
 export function createLanguageServers(options: LanguageServersOptions): LanguageServers & { close(): Promise<void> } {
   const { mode, definitions } = options;
-  const changes = createChangeLog(options.take);
+  const changes = createNumberedChanges(options.take);
   /** By name, the least used first. */
   const entries = new Map<string, Entry>();
   const id = randomUUID();
 
   return {
-    definitionFor: (path) => definitions.find((definition) => languageOf(definition, path) !== undefined),
+    definitionFor: (path) => definitions.find((definition) => languageIdOfFile(definition, path) !== undefined),
     isRunning: (name) => entries.get(name)?.server.isRunning() ?? false,
     treeVersion: async () => `${id}.${await changes.update()}`,
     async use(definition, wanted, work) {

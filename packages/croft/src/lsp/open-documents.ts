@@ -4,7 +4,7 @@ import type { LanguageServerDefinition } from '../core/code/ports/language-serve
 import type { ChangedPaths } from '../core/code/ports/language-servers.ts';
 import { readSource, type SourceText } from '../core/code/ports/source-text.ts';
 import type { Files } from '../core/files/files.ts';
-import { languageOf } from './language-of.ts';
+import { languageIdOfFile } from './language-id-of-file.ts';
 
 interface OpenDocumentsOptions {
   readonly definition: LanguageServerDefinition;
@@ -39,7 +39,7 @@ export function createOpenDocuments({ definition, root, files, notify }: OpenDoc
     if (isOpen) notify('textDocument/didChange', { textDocument: { uri, version }, contentChanges: [{ text }] });
     else
       notify('textDocument/didOpen', {
-        textDocument: { uri, version, text, languageId: languageOf(definition, path) ?? definition.name },
+        textDocument: { uri, version, text, languageId: languageIdOfFile(definition, path) ?? definition.name },
       });
     for (const oldest of documents.keys()) {
       if (documents.size <= maxOpen) break;

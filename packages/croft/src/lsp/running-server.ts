@@ -4,17 +4,17 @@ import { DiagnosticReport } from '../core/code/ports/protocol-schemas.ts';
 import { resultWithin } from '../core/commands/run-command.ts';
 import type { Files } from '../core/files/files.ts';
 import { unlessAborted } from '../lib/concurrency/unless-aborted.ts';
-import type { ChangeLog } from './change-log.ts';
 import { createKnownDiagnostics } from './known-diagnostics.ts';
+import { createChangeNotifier } from './notify-of-changes.ts';
+import type { NumberedChanges } from './numbered-changes.ts';
 import { createOpenDocuments } from './open-documents.ts';
 import type { LanguageServerLaunch, ServerProcess } from './server-process.ts';
 import { createRequester } from './server-requests.ts';
-import { createChangeTeller } from './tell-changes.ts';
 
 interface RunningServerOptions extends Pick<LanguageServerLaunch, 'definition'> {
   readonly process: ServerProcess;
   readonly files: Pick<Files, 'read' | 'modifiedTimes'>;
-  readonly changes: ChangeLog;
+  readonly changes: NumberedChanges;
   /** The number of the last change before the process started. */
   readonly startedAt: number;
 }
@@ -31,7 +31,7 @@ export function createRunningServer(options: RunningServerOptions) {
   const { definition, process, files, changes } = options;
   const { rpc, root, readiness, published, capabilities } = process;
   const documents = createOpenDocuments({ definition, root, files, notify: rpc.notify });
-  const { sync, tell, told: reported } = createChangeTeller({ ...options, documents });
+  const { sync, tell, told: reported } = createChangeNotifier({ ...options, documents });
   const known = createKnownDiagnostics(changes);
   const request = createRequester(options, process);
 

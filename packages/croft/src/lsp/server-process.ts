@@ -5,14 +5,14 @@ import type { LanguageServerDefinition } from '../core/code/ports/language-serve
 import { resultWithin } from '../core/commands/run-command.ts';
 import type { ProgramExit, Sandbox } from '../core/commands/sandbox.ts';
 import { createOutputBuffer } from '../lib/text/lines/output-buffer.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 import { version } from '../version.ts';
-import { answerServer } from './answer-server.ts';
+import { answerServerRequests } from './answer-server-requests.ts';
 import { clientCapabilities } from './client-capabilities.ts';
 import { connectJsonRpc } from './json-rpc.ts';
 import { createPublishedDiagnostics } from './published-diagnostics.ts';
-import { createReadiness } from './readiness.ts';
 import { ServerGoneError } from './server-errors.ts';
+import { createReadySignWatch } from './watch-for-ready-sign.ts';
 
 export interface LanguageServerLaunch {
   readonly definition: LanguageServerDefinition;
@@ -42,7 +42,7 @@ export async function startServer(sandbox: Sandbox, { definition, argv, settings
   const stderr = createOutputBuffer({ headBytes: 0, tailBytes: stderrBytes });
   running.stderr.on('data', (chunk: Buffer) => stderr.append(chunk)).on('error', () => {});
   const root = sandbox.workspacePath;
-  const [readiness, published] = [createReadiness(definition.ready), createPublishedDiagnostics(root)];
+  const [readiness, published] = [createReadySignWatch(definition.ready), createPublishedDiagnostics(root)];
   let wasStopped = false;
   const { promise: over, resolve: setOver } = Promise.withResolvers<string | undefined>();
   const rpc = connectJsonRpc(running, {
@@ -50,7 +50,7 @@ export async function startServer(sandbox: Sandbox, { definition, argv, settings
       readiness.hear(method, params);
       if (method === 'textDocument/publishDiagnostics') published.hear(params);
     },
-    onRequest: (method, params) => answerServer(method, params, settings, toUri(root, '')),
+    onRequest: (method, params) => answerServerRequests(method, params, settings, toUri(root, '')),
     onEnd: setOver,
   });
   running.exit.then(
@@ -118,9 +118,9 @@ function toWords(exit: ProgramExit | Error | undefined): string {
 }
 
 function handshakeWords(thrown: unknown): string {
-  return stripControl(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxLastChars);
+  return stripControlSequences(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, maxLastChars);
 }
 
 function lastLines(stderr: string): string {
-  return stripControl(stderr).trimEnd().split('\n').slice(-maxLastLines).join('\n').slice(-maxLastChars);
+  return stripControlSequences(stderr).trimEnd().split('\n').slice(-maxLastLines).join('\n').slice(-maxLastChars);
 }

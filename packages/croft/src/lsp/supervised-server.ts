@@ -3,7 +3,7 @@ import type { LanguageServer, ServerUse } from '../core/code/ports/language-serv
 import type { Sandbox } from '../core/commands/sandbox.ts';
 import type { Files } from '../core/files/files.ts';
 import { unlessAborted } from '../lib/concurrency/unless-aborted.ts';
-import type { ChangeLog } from './change-log.ts';
+import type { NumberedChanges } from './numbered-changes.ts';
 import { createRunningServer, type RunningServer } from './running-server.ts';
 import { codeServerError, noServerError, ServerGoneError, toOpenError } from './server-errors.ts';
 import { type LanguageServerLaunch, type ServerProcess, startServer } from './server-process.ts';
@@ -13,7 +13,7 @@ type Tell = (state: 'started' | 'ended' | 'failed', words: string) => void;
 interface SupervisedServerOptions {
   readonly launch: LanguageServerLaunch;
   readonly files: Pick<Files, 'read' | 'modifiedTimes'>;
-  readonly changes: ChangeLog;
+  readonly changes: NumberedChanges;
   openSandbox(): Promise<Sandbox>;
   readonly tell: Tell;
 }

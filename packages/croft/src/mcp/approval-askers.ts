@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Asker } from '../core/approvals/approvals.ts';
 import { toApprovalForm, toDecision } from './approval-form.ts';
-import type { Progress } from './progress.ts';
+import type { Progress } from './progress-notifications.ts';
 
 /** An upper limit only: the approval itself expires sooner. */
 const dayMs = 86_400_000;

@@ -13,7 +13,7 @@ import type { Asker } from '../core/approvals/approvals.ts';
 import { sha256 } from '../lib/crypto/sha256.ts';
 import { askAtOnce, createWaiter } from './approval-askers.ts';
 import { type ApprovalQuestion, toApprovalForm, toDecision } from './approval-form.ts';
-import type { Progress } from './progress.ts';
+import type { Progress } from './progress-notifications.ts';
 
 export interface ElicitationOptions {
   /**

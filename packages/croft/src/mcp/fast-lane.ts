@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { McpApp } from './mcp-app.ts';
-import { createProgress, type Progress, progressTokenIn } from './progress.ts';
+import { createProgressNotifications, type Progress, progressTokenIn } from './progress-notifications.ts';
 import { namesSession } from './read-session-name.ts';
 import { maxAnswerBytes, toErrorResult, toResult } from './to-mcp-result.ts';
 
@@ -59,7 +59,7 @@ export function createFastLane<S>({ toolbox, session }: FastLaneOptions<S>) {
     const controller = new AbortController();
     const { signal } = controller;
     underWay.set(id, controller);
-    const progress = createProgress({ token: call.progressToken, tool: call.name, send: notify });
+    const progress = createProgressNotifications({ token: call.progressToken, tool: call.name, send: notify });
     const done = await start(call, signal, progress).then(toResult, AppError.from);
     progress.stop();
     underWay.delete(id);

@@ -4,7 +4,11 @@ import { Server, type ServerContext } from '@modelcontextprotocol/server';
 import { version } from '../version.ts';
 import { type ClientElicitation, createElicitation, type ElicitedCall } from './elicitation.ts';
 import type { McpApp } from './mcp-app.ts';
-import { createProgress, type Progress, type ProgressOptions } from './progress.ts';
+import {
+  createProgressNotifications,
+  type Progress,
+  type ProgressNotificationsOptions,
+} from './progress-notifications.ts';
 import { maxAnswerBytes, toErrorResult, toResult } from './to-mcp-result.ts';
 import { toMcpTool } from './to-mcp-tool.ts';
 
@@ -68,8 +72,9 @@ export function createMcpServer<S extends SessionLike>(
 }
 
 function progressOf(tool: string, { mcpReq }: ServerContext): Progress {
-  const send: ProgressOptions['send'] = ({ method, params }) => void mcpReq.notify({ method, params }).catch(() => {});
-  return createProgress({ token: mcpReq._meta?.progressToken, tool, send });
+  const send: ProgressNotificationsOptions['send'] = ({ method, params }) =>
+    void mcpReq.notify({ method, params }).catch(() => {});
+  return createProgressNotifications({ token: mcpReq._meta?.progressToken, tool, send });
 }
 
 /** The call is cancelled when the client cancels the request or disconnects. */

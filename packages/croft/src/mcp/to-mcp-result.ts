@@ -1,6 +1,6 @@
 import type { AppError } from '@croft/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { shrink } from '../core/answers/shrink.ts';
+import { shrinkJson } from '../core/answers/shrink-json.ts';
 import type { ToolResult } from '../core/tools/tool.ts';
 
 /** Limit for the text, and for the structured content: clients cut longer ones at 10 to 50 kB, each in its own way. */
@@ -29,10 +29,10 @@ export function toResult({ text, structured, image }: ToolResult): CallToolResul
  */
 export function toErrorResult(error: AppError): CallToolResult {
   const text = error.traits.plain ? error.text : `${error.text}\nCode: ${error.code}`;
-  const shown = shrink(text, maxAnswerBytes);
+  const shown = shrinkJson(text, maxAnswerBytes);
   return {
     isError: true,
     content: [{ type: 'text', text: shown }],
-    _meta: { [errorMetaKey]: shrink(error.toJSON(), maxAnswerBytes) },
+    _meta: { [errorMetaKey]: shrinkJson(error.toJSON(), maxAnswerBytes) },
   };
 }

@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
+import { createAllOrNothingConnection } from './sql/all-or-nothing-connection.ts';
 import type { Database, SqlConnection, SqlTransaction } from './sql/database.ts';
 import { nothingStoredHint } from './sql/nothing-stored-hint.ts';
 import { withDeadline } from './sql/with-deadline.ts';
-import { createWorkScope } from './sql/work-scope.ts';
 
 /** A change in the queue. */
 export interface QueuedChange {
@@ -72,7 +72,7 @@ const runInSavepoint: RunOne = async (database, transaction, change) => {
 };
 
 const runChange: RunOne = async (database, transaction, change) => {
-  const scope = createWorkScope(transaction);
+  const scope = createAllOrNothingConnection(transaction);
   const giveUp = (): never => {
     throw new StuckChange(change);
   };

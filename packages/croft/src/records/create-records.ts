@@ -1,14 +1,14 @@
 import { AppError } from '@croft/protocol';
 import { type AuditHash, type ChainLink, plainHash } from '../core/accounts/ports/audit-chain.ts';
 import type { Records, RecordsClock } from '../core/accounts/ports/records.ts';
-import { createCallBatches } from './call-batches.ts';
 import { tooSlow } from './change-group.ts';
 import { createChangeQueue } from './change-queue.ts';
+import { createCallBatchCollector } from './collect-call-batches.ts';
 import { createDatabaseClock } from './database-clock.ts';
 import type { Appended } from './known-trail-end.ts';
+import { checkStorable, createAllOrNothingConnection } from './sql/all-or-nothing-connection.ts';
 import type { Database, SqlConnection } from './sql/database.ts';
 import { withDeadline } from './sql/with-deadline.ts';
-import { checkStorable, createWorkScope } from './sql/work-scope.ts';
 import { bindTables } from './tables/bind-tables.ts';
 import { migrate } from './tables/migrations.ts';
 
@@ -26,7 +26,7 @@ export async function createRecords(database: Database, audit: AuditHooks = plai
 
   const clock = createClock(database);
   const onStored = ({ from, to }: Appended) => audit.onStored?.(records, from, to);
-  const calls = createCallBatches({ database, changes, hash: audit.hash, onStored });
+  const calls = createCallBatchCollector({ database, changes, hash: audit.hash, onStored });
 
   try {
     await migrate(database, changes.run);
@@ -127,7 +127,7 @@ async function retryOnce<T>(database: Database, ask: () => Promise<T>): Promise<
 
 async function readInTransaction<T>(database: Database, work: ReadWork<T>): Promise<T> {
   const transaction = await database.beginRead();
-  const scope = createWorkScope(transaction);
+  const scope = createAllOrNothingConnection(transaction);
   try {
     const result = await withDeadline(database.deadlineMs, work(scope), () => {
       throw tooSlow(database.deadlineMs);

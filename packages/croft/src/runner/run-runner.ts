@@ -2,11 +2,11 @@ import { availableParallelism, loadavg } from 'node:os';
 import { runnerForks, runnerRemoves, runnerStores } from '@croft/protocol';
 import type { RunnerWorkspaces } from '../core/runner-workspaces/runner-workspace.ts';
 import type { RunnerReport } from '../core/runners/runner.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 import type { Peer } from '../link/calls/peer.ts';
 import { dialServer } from '../link/dial/dial-server.ts';
 import { notifyOperator } from '../link/methods/runner.ts';
-import { serveMethod } from './handler-helpers.ts';
+import { serveMethod } from './serve-helpers.ts';
 import { serveWorkspaces } from './serve-workspaces.ts';
 
 interface RunRunnerOptions {
@@ -50,7 +50,7 @@ export async function runRunner({
  * obey.
  */
 function showNotice(message: string, say: RunRunnerOptions['say']): Record<string, never> {
-  say(`the server says: ${stripControl(message).replace(/\s+/g, ' ')}`);
+  say(`the server says: ${stripControlSequences(message).replace(/\s+/g, ' ')}`);
   return {};
 }
 

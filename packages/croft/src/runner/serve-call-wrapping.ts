@@ -10,7 +10,7 @@ import {
   type ServedWorkspaces,
   serveMethod,
   untilAborted,
-} from './handler-helpers.ts';
+} from './serve-helpers.ts';
 
 /** Serves the wrapping of calls: fetching, history and storing happen here, while the server runs the call itself. */
 export function serveCallWrapping(workspaces: ServedWorkspaces): LinkHandlers {

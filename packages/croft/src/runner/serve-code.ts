@@ -9,7 +9,7 @@ import type { ServedCall } from '../link/calls/peer.ts';
 import * as methods from '../link/methods/code.ts';
 import { mapIndex, searchIndex } from '../link/methods/code-index.ts';
 import type { LinkMethod } from '../link/methods/define-method.ts';
-import { type LinkHandlers, type ServedWorkspaces, serveMethod } from './handler-helpers.ts';
+import { type LinkHandlers, type ServedWorkspaces, serveMethod } from './serve-helpers.ts';
 
 const activityEveryMs = 1000;
 const maxActivity = 300;

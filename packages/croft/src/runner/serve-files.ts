@@ -12,7 +12,7 @@ import {
   parseSentJson,
   type ServedWorkspaces,
   serveMethod,
-} from './handler-helpers.ts';
+} from './serve-helpers.ts';
 import { serveOpenFiles } from './serve-open-files.ts';
 import { serveUploads } from './serve-uploads.ts';
 

@@ -2,13 +2,7 @@ import { AppError } from '@croft/protocol';
 import type { RunnerForks } from '../core/runner-workspaces/runner-workspace.ts';
 import * as methods from '../link/methods/forks.ts';
 import { answerChannel } from '../link/methods/history.ts';
-import {
-  answerJson,
-  type LinkHandlers,
-  mustBeWritable,
-  type ServedWorkspaces,
-  serveMethod,
-} from './handler-helpers.ts';
+import { answerJson, type LinkHandlers, mustBeWritable, type ServedWorkspaces, serveMethod } from './serve-helpers.ts';
 
 export function serveForks(workspaces: ServedWorkspaces): LinkHandlers {
   const of = (handle: string): RunnerForks => {

@@ -5,7 +5,7 @@ import type { History, HistoryCall } from '../core/history/ports/history.ts';
 import type { RunnerWorkspace } from '../core/runner-workspaces/runner-workspace.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import * as methods from '../link/methods/history.ts';
-import { maxJsonBytes } from '../link/transport/limits.ts';
+import { maxJsonBytes } from '../link/transport/link-limits.ts';
 import {
   answerJson,
   type LinkHandlers,
@@ -14,7 +14,7 @@ import {
   type ServedWorkspaces,
   serveMethod,
   untilAborted,
-} from './handler-helpers.ts';
+} from './serve-helpers.ts';
 
 const { answerChannel } = methods;
 /** The answer has to fit into one message of the link. */

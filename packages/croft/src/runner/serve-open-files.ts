@@ -1,7 +1,7 @@
 import type { Files, OpenFile } from '../core/files/files.ts';
 import { sendPieces } from '../link/calls/bounded-streams.ts';
 import { channels, openFile, readRange } from '../link/methods/files.ts';
-import { createHandleTable, type LinkHandlers, serveMethod, untilAborted } from './handler-helpers.ts';
+import { createHandleTable, type LinkHandlers, serveMethod, untilAborted } from './serve-helpers.ts';
 
 /** Each open file uses a descriptor of this machine. */
 const maxOpen = 256;

@@ -5,7 +5,7 @@ import type { ProgramExit, RunningProgram } from '../core/commands/sandbox.ts';
 import { collectBytes } from '../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import { Command, maxCommandBytes, ProgramOrder, startProgram, streams } from '../link/methods/sandbox.ts';
-import { type HandleTable, type LinkHandlers, listen, parseSentJson, serveMethod } from './handler-helpers.ts';
+import { type HandleTable, type LinkHandlers, listen, parseSentJson, serveMethod } from './serve-helpers.ts';
 import type { ServedSandbox } from './serve-sandboxes.ts';
 
 /** JSON may need six bytes for one byte of a command. */

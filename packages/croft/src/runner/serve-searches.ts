@@ -1,5 +1,5 @@
 import { ProgramOrder, startSearch } from '../link/methods/sandbox.ts';
-import { type LinkHandlers, listen, type ServedWorkspaces, serveMethod } from './handler-helpers.ts';
+import { type LinkHandlers, listen, type ServedWorkspaces, serveMethod } from './serve-helpers.ts';
 import { sendOutput } from './serve-programs.ts';
 
 /** Serves searches. Each is one call; the runner decides which search box it runs in. */

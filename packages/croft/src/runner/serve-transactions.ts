@@ -13,7 +13,7 @@ import {
   type ServedWorkspaces,
   serveMethod,
   untilAborted,
-} from './handler-helpers.ts';
+} from './serve-helpers.ts';
 import { registerSandbox, type ServedSandbox } from './serve-sandboxes.ts';
 
 const { answerChannel } = methods;

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import type { Files } from '../core/files/files.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import { channels, UploadOrder, uploadFile } from '../link/methods/files.ts';
-import { type LinkHandlers, listen, serveMethod, untilAborted } from './handler-helpers.ts';
+import { type LinkHandlers, listen, serveMethod, untilAborted } from './serve-helpers.ts';
 
 export function serveUploads(writable: (handle: string) => Files): LinkHandlers {
   return serveMethod(

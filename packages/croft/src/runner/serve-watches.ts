@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import type { FileChange } from '../core/content/changes/change-feed.ts';
 import { sendPieces } from '../link/calls/bounded-streams.ts';
 import { maxChangesAtOnce, watchWorkspace } from '../link/methods/workspace.ts';
-import { type LinkHandlers, type ServedWorkspaces, serveMethod, untilAborted } from './handler-helpers.ts';
+import { type LinkHandlers, type ServedWorkspaces, serveMethod, untilAborted } from './serve-helpers.ts';
 
 /** The most paths that wait for a slow or disconnected reader. Only the latest change of each path is kept. */
 const maxWaiting = 100_000;

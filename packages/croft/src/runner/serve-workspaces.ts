@@ -1,11 +1,11 @@
 import type { RunnerWorkspace, RunnerWorkspaces } from '../core/runner-workspaces/runner-workspace.ts';
 import type { Peer } from '../link/calls/peer.ts';
 import { openWorkspace, removeWorkspace } from '../link/methods/workspace.ts';
-import { createHandleTable, type LinkHandlers, type ServedWorkspaces, serveMethod } from './handler-helpers.ts';
 import { serveCallWrapping } from './serve-call-wrapping.ts';
 import { serveCode, serveCodeIndex } from './serve-code.ts';
 import { serveFiles } from './serve-files.ts';
 import { serveForks } from './serve-forks.ts';
+import { createHandleTable, type LinkHandlers, type ServedWorkspaces, serveMethod } from './serve-helpers.ts';
 import { serveHistory } from './serve-history.ts';
 import { servePrograms } from './serve-programs.ts';
 import { createServedSandboxes, serveSandboxes } from './serve-sandboxes.ts';

@@ -1,7 +1,7 @@
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { hostname, constants as system } from 'node:os';
 import { join } from 'node:path';
-import { addon } from '../disk/paths/addon.ts';
+import { addon } from '../disk/paths/native-addon.ts';
 
 /** The process that serves a data directory, as the file `server` in that directory says. */
 export interface DataOwner {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { makeParentDirectory } from '../lib/files/make-workspace-directory.ts';
 import { readFileIfPresent, replacePrivateFile } from '../lib/files/private-file.ts';
-import { makeParentDirectory } from '../lib/files/workspace-directory.ts';
 
 /**
  * The id of the directory with the workspaces of a server, made once. It lies beside the workspaces: servers that share

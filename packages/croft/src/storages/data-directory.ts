@@ -9,8 +9,8 @@ import { openRoot } from '../disk/paths/handles.ts';
 import { createKeyedLock } from '../lib/concurrency/keyed-lock.ts';
 import { sha256 } from '../lib/crypto/sha256.ts';
 import { cacheDirectoryFor } from '../lib/files/cache-directory.ts';
+import { makeParentDirectory, makeWorkspaceDirectory } from '../lib/files/make-workspace-directory.ts';
 import { removeTree } from '../lib/files/remove-tree.ts';
-import { makeParentDirectory, makeWorkspaceDirectory } from '../lib/files/workspace-directory.ts';
 import { realpathOrSelf } from '../lib/files/workspace-owner.ts';
 
 /**

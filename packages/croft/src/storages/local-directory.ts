@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { Durability } from '../core/storage/durability.ts';
 import type { WorkspaceMount } from '../core/storage/workspace-mount.ts';
-import { findObeyedPaths } from '../disk/control-files/obeyed-paths.ts';
+import { findObeyedPaths } from '../disk/control-files/find-obeyed-paths.ts';
 import { createDiskFiles } from '../disk/disk-files.ts';
 import { openRoot } from '../disk/paths/handles.ts';
 import { goQuote } from '../lib/text/go-quote.ts';

@@ -1,6 +1,6 @@
 import type { Node, QueryCapture, QueryMatch } from 'web-tree-sitter';
 import { type SymbolKind, symbolKinds } from '../core/code/code-symbol.ts';
-import type { TriviaNode } from './trivia.ts';
+import type { CommentOrDecorator } from './comments-and-decorators.ts';
 
 /** A definition that a pattern of the query has found. */
 export interface FoundDefinition {
@@ -28,7 +28,7 @@ interface Span {
 export interface Captures {
   readonly definitions: readonly FoundDefinition[];
   readonly scopes: readonly FoundScope[];
-  readonly trivia: readonly TriviaNode[];
+  readonly trivia: readonly CommentOrDecorator[];
   readonly literals: readonly Span[];
   /** Ordered by their start. */
   readonly docstrings: ReadonlyMap<number, Span>;

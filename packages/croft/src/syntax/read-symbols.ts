@@ -2,14 +2,14 @@ import type { Node } from 'web-tree-sitter';
 import { type CodeSymbol, maxSymbolsPerFile, type SymbolKind } from '../core/code/code-symbol.ts';
 import type { LanguageSyntax } from '../core/code/language-syntax.ts';
 import type { Captures, FoundDefinition } from './collect-captures.ts';
-import { readBody } from './read-body.ts';
+import type { CommentsAndDecorators } from './comments-and-decorators.ts';
+import { findDefinitionBody } from './find-definition-body.ts';
 import type { DecodedSource } from './source-text.ts';
 import { toDocLine, toOneLine } from './to-one-line.ts';
-import type { Trivia } from './trivia.ts';
 
 interface SymbolSource {
   readonly captures: Captures;
-  readonly trivia: Trivia;
+  readonly trivia: CommentsAndDecorators;
   readonly source: DecodedSource;
   readonly language: LanguageSyntax;
 }
@@ -79,7 +79,13 @@ function toSymbol(
   const declaration = trivia.afterDecorators(outer.startIndex);
   const codeEnd = outer.endIndex - (text[outer.endIndex - 1] === ';' ? 1 : 0);
   const end = toWholeEnd(text, outer.endIndex, captures);
-  const body = readBody(found, { declaration, codeEnd, shape: language.body, trivia, docstrings: captures.docstrings });
+  const body = findDefinitionBody(found, {
+    declaration,
+    codeEnd,
+    shape: language.body,
+    trivia,
+    docstrings: captures.docstrings,
+  });
   const signature = toOneLine(text.slice(declaration, body.signatureEnd));
   const doc = body.docstring
     ? text.slice(body.docstring.start, body.docstring.end)

@@ -4,7 +4,7 @@ import { lowerThreadPriority } from '../lib/concurrency/worker-thread.ts';
 import { digestFile, digestText } from './digest-file.ts';
 import { loadGrammar, usedBytes } from './grammars.ts';
 import { type ParseAnswer, type ParseQuestion, toJson } from './parser-thread.ts';
-import { readTree } from './read-tree.ts';
+import { readSyntaxTree } from './read-syntax-tree.ts';
 import { readSource } from './source-text.ts';
 
 const known = new Map(Object.values(languages).map((language) => [language.id, language]));
@@ -30,7 +30,7 @@ async function parse({ wants, language: id, bytes, timeoutMs }: ParseQuestion): 
   const tree = grammar.parser.parse(source.text, null, { progressCallback: isLate });
   if (!tree) grammar.parser.reset();
   try {
-    const file = tree && readTree(tree, grammar, source, isLate);
+    const file = tree && readSyntaxTree(tree, grammar, source, isLate);
     const isSpent = usedBytes() > maxKeptBytes;
     if (!file || isLate()) return { failed: 'late', isSpent };
     return { json: wants === 'file' ? toJson(file) : JSON.stringify(digestFile(file, source.text)), isSpent };

@@ -1,4 +1,4 @@
-import { renderCommand } from '../core/checks/tests/render-command.ts';
+import { renderTestCommand } from '../core/checks/tests/render-test-command.ts';
 import { withFiles } from '../core/project-tools/linter.ts';
 import { type CheckOutput, defineTestRunner } from '../core/project-tools/test-runner.ts';
 import { readScriptOutput } from '../core/readers/tests/read-script-output.ts';
@@ -7,7 +7,7 @@ import { readScriptOutput } from '../core/readers/tests/read-script-output.ts';
 export const makeTest = defineTestRunner({
   name: 'make-test',
   cannotPick: () => ['files', 'name'],
-  whyAllTestsRerun: (_, argv) => `${renderCommand(withFiles(argv, []))} always runs all of its tests`,
+  whyAllTestsRerun: (_, argv) => `${renderTestCommand(withFiles(argv, []))} always runs all of its tests`,
   toArgv: (argv) => withFiles(argv, []),
   read(output) {
     const report = readScriptOutput(output);

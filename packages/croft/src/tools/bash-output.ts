@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import type { BackgroundCommand } from '../core/commands/background-commands.ts';
 import { denialList, renderDenials } from '../core/commands/denials/sandbox-denials.ts';
-import { lastLinesCursor, readOutputPage } from '../core/commands/output-page.ts';
+import { lastLinesCursor, readOutputPage } from '../core/commands/read-output-page.ts';
 import { defineTool } from '../core/tools/tool.ts';
 import { filterInTurns } from '../lib/concurrency/turns.ts';
 import { cutText } from '../lib/text/cut-text.ts';

@@ -4,7 +4,7 @@ import { cwd, cwdAliases, renderCwd, timeoutInMs } from '../core/arguments/commo
 import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { checkRuntimes, toOutputLimits } from '../core/commands/command-settings.ts';
 import { denialList, renderDenials, takeSandboxDenials } from '../core/commands/denials/sandbox-denials.ts';
-import { findRefusedCommand } from '../core/commands/find-refused-command.ts';
+import { findImpossibleCommand } from '../core/commands/find-impossible-command.ts';
 import {
   noOutputNotice,
   rejectedCommandError,
@@ -24,7 +24,7 @@ import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
 import { sandboxStartingAt } from '../core/sessions/working-directory.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
 import { mustHaveTransactions } from '../core/workspace/must-have-history.ts';
-import { stripControl } from '../lib/text/strip-control.ts';
+import { stripControlSequences } from '../lib/text/strip-control-sequences.ts';
 
 const input = z.object({
   command: z.string().min(1).describe('Command line for bash, run in the workspace'),
@@ -76,7 +76,7 @@ export const bash = defineTool({
   preview: async ({ command, cwd: directory, secrets, transaction }) =>
     `${renderSecrets(secrets)}${transaction ? '(in a transaction, on a copy)\n' : ''}${renderCwd(directory)}${command}`,
   async run(call, asked) {
-    const refused = findRefusedCommand(call.command);
+    const refused = findImpossibleCommand(call.command);
     if (refused !== undefined) throw rejectedCommandError(refused);
     checkRuntimes(call.command, asked.workspace.commands ?? {});
     const context = await startCallIn(call.cwd, asked);
@@ -115,7 +115,7 @@ async function runIn(sandbox: Sandbox, call: Input, environment: Environment, co
     void session.sandboxes.use(workspace.name, () => started.ended).catch(() => {});
     const denials = takeSandboxDenials(sandbox, undefined, secrets.redact);
     reportDenials(denials, { areShown: true });
-    return background(shell.id, call.command, stripControl(started.all.toText()), denials);
+    return background(shell.id, call.command, stripControlSequences(started.all.toText()), denials);
   }
   if (!exit) started.running.kill();
   const options = { timedOut: !exit, redact: secrets.redact };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import { checkInput } from '../core/checks/check-input.ts';
 import { TestRun } from '../core/checks/check-results.ts';
+import { inputOfCheckTools } from '../core/checks/input-of-check-tools.ts';
 import { renderFailures, summarizeTestRun } from '../core/checks/tests/run-tests.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -16,7 +16,7 @@ export const lastTestFailures = defineTool({
   paths: ['path'],
   idempotent: true,
   input: z.object({
-    ...checkInput,
+    ...inputOfCheckTools,
     limit: lenientCount({ fallback: 50, max: 500 }).describe('At most this many failures (50, at most 500)'),
   }),
   output: z.object({ runs: z.array(TestRun) }),

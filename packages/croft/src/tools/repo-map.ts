@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
 import { outlineDirectory } from '../core/code/outline/outline-directory.ts';
-import { renderMap } from '../core/code/outline/render-map.ts';
+import { renderRepoMap } from '../core/code/outline/render-repo-map.ts';
 import { defineTool, type ToolContext } from '../core/tools/tool.ts';
 
 /** Definitions that a token of the answer has room for at most. */
@@ -43,7 +43,7 @@ export const repoMap = defineTool({
     const limit = Math.ceil(call.tokens * symbolsPerToken);
     const map = await workspace.codeIndex?.map({ focus: wanted, limit }, signal);
     if (!map) return outlineInstead(context);
-    const { text, shown } = renderMap(map.symbols, call.tokens);
+    const { text, shown } = renderRepoMap(map.symbols, call.tokens);
     return {
       text,
       notices: [

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import { checkInput } from '../core/checks/check-input.ts';
 import type { TestRun } from '../core/checks/check-results.ts';
+import { inputOfCheckTools } from '../core/checks/input-of-check-tools.ts';
 import { mustExist } from '../core/checks/tests/choose-tests.ts';
 import { runTestsOfProjects } from '../core/checks/tests/run-tests.ts';
 import { TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
@@ -22,7 +22,7 @@ export const runFailingTests = defineTool({
   reach: 'one',
   paths: ['path'],
   input: z.object({
-    ...checkInput,
+    ...inputOfCheckTools,
     limit: lenientCount({ fallback: 50, max: 200 }).describe('At most this many tests (50, at most 200)'),
     timeout: lenientCount({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
   }),

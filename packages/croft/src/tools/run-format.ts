@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { oneFile, timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import { checkInput } from '../core/checks/check-input.ts';
-import { chooseProjects } from '../core/checks/choose-projects.ts';
+import { assignFilesToProjects } from '../core/checks/assign-files-to-projects.ts';
+import { inputOfCheckTools } from '../core/checks/input-of-check-tools.ts';
 import { type FormatRun, runFormatter } from '../core/checks/lint/run-formatter.ts';
 import { defineTool } from '../core/tools/tool.ts';
 
@@ -19,7 +19,7 @@ export const runFormat = defineTool({
   paths: ['files', 'path'],
   idempotent: true,
   input: z.object({
-    ...checkInput,
+    ...inputOfCheckTools,
     timeout: lenientCount({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
     files: z.array(z.string().min(1)).default([]).describe('Only these files, from the workspace root'),
     check: z.boolean().default(false).describe('Change nothing; fail if something would change'),
@@ -38,7 +38,7 @@ export const runFormat = defineTool({
   }),
   async run({ check, timeout, ...choice }, context) {
     const need = check ? 'formatCheck' : 'format';
-    const chosen = await chooseProjects(context.workspace.checks, choice, need);
+    const chosen = await assignFilesToProjects(context.workspace.checks, choice, need);
     const runs = [];
     for (const project of chosen)
       runs.push(await runFormatter({ ...project, need, timeoutMs: timeout * 1000 }, context));

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import { checkInput } from '../core/checks/check-input.ts';
+import { inputOfCheckTools } from '../core/checks/input-of-check-tools.ts';
 import { runCheck } from '../core/checks/run-check.ts';
 import { mustExist } from '../core/checks/tests/choose-tests.ts';
 import type { Argv, Profile } from '../core/projects/profile.ts';
@@ -20,7 +20,7 @@ export const runScript = defineTool({
   reach: 'one',
   paths: ['path'],
   input: z.object({
-    ...checkInput,
+    ...inputOfCheckTools,
     name: z.string().trim().min(1).describe('Name of the script'),
     args: z.array(z.string()).default([]).describe('Arguments for it, each as it is'),
     timeout: lenientCount({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),

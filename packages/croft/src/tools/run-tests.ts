@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { oneFile, timeoutInMs } from '../core/arguments/common-arguments.ts';
 import { lenientCount } from '../core/arguments/lenient-count.ts';
-import { checkInput } from '../core/checks/check-input.ts';
+import { inputOfCheckTools } from '../core/checks/input-of-check-tools.ts';
 import { chooseTests } from '../core/checks/tests/choose-tests.ts';
 import { runTestsOfProjects } from '../core/checks/tests/run-tests.ts';
 import { TestRunOutput, toTestResult } from '../core/checks/tests/test-result.ts';
@@ -24,7 +24,7 @@ export const runTestsTool = defineTool({
   reach: 'one',
   paths: ['files', 'path'],
   input: z.object({
-    ...checkInput,
+    ...inputOfCheckTools,
     timeout: lenientCount({ fallback: 300, max: 1800 }).describe('Seconds it may take (300, at most 1800)'),
     files: z.array(z.string().min(1)).default([]).describe('Only these test files, from the workspace root'),
     name: z.string().optional().describe('Only tests whose name has this in it'),

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import { cwd, cwdAliases } from '../core/arguments/common-arguments.ts';
 import { checkRuntimes } from '../core/commands/command-settings.ts';
-import { findRefusedCommand } from '../core/commands/find-refused-command.ts';
+import { findImpossibleCommand } from '../core/commands/find-impossible-command.ts';
 import { createOutputWatch, type OutputWatchPattern } from '../core/commands/output-watch.ts';
 import { rejectedCommandError } from '../core/commands/run-command.ts';
 import { startCallIn } from '../core/sessions/resolve-start-directory.ts';
@@ -44,7 +44,7 @@ export const watchProcess = defineTool({
   output: z.object({ shell_id: z.string(), error_patterns: z.array(z.string()), idle_timeout_seconds: z.number() }),
   async run(call, context) {
     const { workspace } = context;
-    const refused = findRefusedCommand(call.command);
+    const refused = findImpossibleCommand(call.command);
     if (refused !== undefined) throw rejectedCommandError(refused);
     checkRuntimes(call.command, workspace.commands ?? {});
     const { session } = await startCallIn(call.cwd, context);

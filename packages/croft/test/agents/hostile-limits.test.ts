@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readlinkSync, realpathSync, writeFileSync } fr
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createAgentSessions } from '../../src/app/agents/agent-sessions.ts';
-import { findEvictable } from '../../src/app/agents/stale-runtimes.ts';
+import { findIdleRuntimes } from '../../src/app/agents/find-stale-runtimes.ts';
 import { createSession, type Session } from '../../src/core/sessions/session.ts';
 import type { SessionStore } from '../../src/core/sessions/session-store.ts';
 import { measureTree } from '../../src/lib/disk-space/measure-tree.ts';
@@ -119,7 +119,7 @@ describe('resources of one account', () => {
 
   test('above the limit of runtimes, idle ones are closed first, the longest idle before others', () => {
     const toEntry = (key: string) => [key, { runtime: { isIdle: () => key.startsWith('idle') } }] as const;
-    const keysOf = (names: string[], max: number) => findEvictable(names.map(toEntry), max).map(([key]) => key);
+    const keysOf = (names: string[], max: number) => findIdleRuntimes(names.map(toEntry), max).map(([key]) => key);
     expect(keysOf(['busy-1', 'idle-1', 'busy-2', 'idle-2', 'idle-3'], 4)).toEqual(['idle-1']);
     expect(keysOf(['busy-1', 'idle-1', 'idle-2'], 0)).toEqual(['idle-1']);
     expect(keysOf(['idle-1', 'idle-2'], 2)).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/core/approvals/canonical-json.ts';
 import { toVisible } from '../../src/core/approvals/visible-text.ts';
-import { stripControl } from '../../src/lib/text/strip-control.ts';
+import { stripControlSequences } from '../../src/lib/text/strip-control-sequences.ts';
 
 /** The same numbers every time (mulberry32), so that what fails can be seen again. */
 function createRandom(seed: number) {
@@ -130,7 +130,7 @@ test.each([
 test('a text made visible has no character left that would change a terminal', () => {
   for (let unit = 0; unit <= 0xffff; unit += 1) {
     const visible = toVisible(`a${String.fromCharCode(unit)}b`);
-    if (stripControl(visible) !== visible) expect.fail(`U+${unit.toString(16)}`);
+    if (stripControlSequences(visible) !== visible) expect.fail(`U+${unit.toString(16)}`);
   }
   expect(toVisible('plain é 漢字 😀\n\tx')).toBe('plain é 漢字 😀\n\tx');
 });

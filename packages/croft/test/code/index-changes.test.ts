@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { closeIndex, withIndex } from '../../src/code-index/database.ts';
-import { addFiles, listDue, noteChanges } from '../../src/code-index/list-files.ts';
-import { storeFiles } from '../../src/code-index/store-files.ts';
+import { closeIndex, withIndex } from '../../src/code-index/index-database.ts';
+import { addFiles, listDue, noteChanges } from '../../src/code-index/listed-files-table.ts';
+import { storeReadFiles } from '../../src/code-index/store-read-files.ts';
 import { makeDirectory } from '../support/harness.ts';
 
 const digest = JSON.stringify({ language: 'typescript', symbols: [], words: [], text: 'old' });
@@ -15,7 +15,7 @@ test('a file that changes while it is read has to be read again, also when anoth
   });
   const due = () => withIndex(file, 1e8, (index) => listDue(index, 10));
   const store = (change: number) =>
-    withIndex(file, 1e8, (index) => storeFiles(index, [{ path: 'a.ts', change, time: 0, digest }]));
+    withIndex(file, 1e8, (index) => storeReadFiles(index, [{ path: 'a.ts', change, time: 0, digest }]));
   withIndex(file, 1e8, (index) => addFiles(index, ['a.ts']));
   const [[, first] = ['', 0]] = due();
   withIndex(file, 1e8, (index) => noteChanges(index, ['a.ts']));

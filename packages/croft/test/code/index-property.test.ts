@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { unpackMentions, unpackSymbols } from '../../src/code-index/packed.ts';
+import { unpackMentions, unpackSymbols } from '../../src/code-index/pack-symbols-and-mentions.ts';
 import '../support/seeds.ts';
 import { buildIndex, connect, makeProject, type Place, search } from './index-fixture.ts';
 

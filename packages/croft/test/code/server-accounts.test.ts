@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createCodeServers } from '../../src/app/workspaces/code-servers.ts';
+import { createLanguageServersOfWorkspaces } from '../../src/app/workspaces/language-servers-of-workspaces.ts';
 import { createDiskFiles } from '../../src/disk/disk-files.ts';
 import { createBubblewrap } from '../../src/providers/bubblewrap/provider.ts';
 import { makeDirectory } from '../support/harness.ts';
@@ -10,7 +10,7 @@ import { mustBe, startPlatform } from '../support/servers/platform.ts';
 test('nothing is kept of a workspace whose code nobody asks about any more, and the next question opens it again', async () => {
   const fixture = makeDirectory({ 'a.ts': 'export const one = 1;\n' });
   const handle = openSync(fixture.path, constants.O_RDONLY | constants.O_DIRECTORY);
-  const servers = createCodeServers({
+  const servers = createLanguageServersOfWorkspaces({
     ...{ mode: 'full', provider: createBubblewrap(operator), readable: [], emit: () => {}, idleMs: 50 },
   });
   onTestFinished(async () => {

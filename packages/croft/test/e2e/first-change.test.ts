@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createApp, defaultSandboxOptions } from '../../src/app/app.ts';
-import { addon } from '../../src/disk/paths/addon.ts';
+import { addon } from '../../src/disk/paths/native-addon.ts';
 import { makeDirectory } from '../support/harness.ts';
 
 function open(path: string, readOnly = false) {

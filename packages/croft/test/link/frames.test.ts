@@ -10,7 +10,7 @@ import {
   ProtocolFault,
   stampFrame,
 } from '../../src/link/transport/frames.ts';
-import { maxDataBytes, maxJsonBytes } from '../../src/link/transport/limits.ts';
+import { maxDataBytes, maxJsonBytes } from '../../src/link/transport/link-limits.ts';
 
 const loose: readonly FrameType[] = [frameTypes.ack, frameTypes.close];
 const channelled: readonly FrameType[] = [frameTypes.data, frameTypes.end, frameTypes.break, frameTypes.credit];

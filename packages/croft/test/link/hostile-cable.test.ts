@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPeer } from '../../src/link/calls/create-peer.ts';
 import type { CallHandler, Peer } from '../../src/link/calls/peer.ts';
-import { fullLinkBytes } from '../../src/link/transport/limits.ts';
+import { fullLinkBytes } from '../../src/link/transport/link-limits.ts';
 import { createDice, type Dice, type Faults, keepConnected } from './hostile-cable.ts';
 
 const faults: Faults = { cut: 100, corrupt: 20, truncate: 20, duplicate: 100, blackHole: 20, delay: 150 };

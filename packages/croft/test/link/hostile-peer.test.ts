@@ -12,7 +12,7 @@ import {
   type LinkFrame,
   stampFrame,
 } from '../../src/link/transport/frames.ts';
-import { frameCost, fullWindow, initialWindow, maxCalls, maxDataBytes } from '../../src/link/transport/limits.ts';
+import { frameCost, fullWindow, initialWindow, maxCalls, maxDataBytes } from '../../src/link/transport/link-limits.ts';
 import { createWirePair } from './connect-peers.ts';
 
 /** A real peer, and somebody at the other end who can say anything. */

@@ -9,7 +9,7 @@ import { createLinkServer, type LinkServerOptions } from '../../src/link/accept/
 import type { ServedLink } from '../../src/link/accept/link-table.ts';
 import type { Peer } from '../../src/link/calls/peer.ts';
 import { type DialOptions, dialServer } from '../../src/link/dial/dial-server.ts';
-import { maxMessageBytes } from '../../src/link/transport/limits.ts';
+import { maxMessageBytes } from '../../src/link/transport/link-limits.ts';
 
 export const report: RunnerHello['report'] = {
   ...{ version: '0.1.0', provider: 'bubblewrap', labels: { zone: 'a' }, capacity: 4 },

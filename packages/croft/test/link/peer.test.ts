@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import { expect, test, vi } from 'vitest';
 import type { ServedCall } from '../../src/link/calls/peer.ts';
-import { maxCalls, maxJsonBytes, maxUnreadMessages } from '../../src/link/transport/limits.ts';
+import { maxCalls, maxJsonBytes, maxUnreadMessages } from '../../src/link/transport/link-limits.ts';
 import { connectPeers } from './connect-peers.ts';
 
 test('either side can call the other', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { createAuditTrail } from '../../src/app/records/audit-trail.ts';
+import { createServerAuditTrail } from '../../src/app/records/server-audit-trail.ts';
 import type { ChainLink } from '../../src/core/accounts/ports/audit-chain.ts';
 import { openRecords } from '../../src/records/index.ts';
 import { addAccount, auditEntry } from '../contracts/records-rows.ts';
@@ -12,7 +12,7 @@ async function open() {
   const directory = makeDirectory();
   const [file, warnings] = [directory.at('records.db'), [] as string[]];
   const ring = [{ id: 'k1', key: randomBytes(32) }];
-  const trail = createAuditTrail({ data: directory.path, ring, onWarning: (words) => warnings.push(words) });
+  const trail = createServerAuditTrail({ data: directory.path, ring, onWarning: (words) => warnings.push(words) });
   const held: [ChainLink, ChainLink][] = [];
   let isHolding = false;
   const records = await openRecords({

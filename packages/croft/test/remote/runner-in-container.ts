@@ -3,7 +3,7 @@ import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { vi } from 'vitest';
-import { createEngine } from '../../src/providers/docker/engine.ts';
+import { createEngineClient } from '../../src/providers/docker/engine-client.ts';
 import { ensureMountPointImage } from '../../src/providers/docker/mount-point-image.ts';
 import { makeDirectory } from '../support/harness.ts';
 import type { TestEngine } from '../support/sandboxes/docker-engine.ts';
@@ -41,7 +41,7 @@ export async function prepareRunnerInContainer(
   engine: TestEngine,
   { url, token, name, ...given }: RunnerInContainerOptions,
 ) {
-  const image = await ensureMountPointImage(createEngine(engine.socket));
+  const image = await ensureMountPointImage(createEngineClient(engine.socket));
   const [own, secrets] = [makeDirectory(), makeDirectory()];
   const tokenFile = secrets.at('token');
   writeFileSync(tokenFile, token, { mode: 0o600 });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { sealTitle } from '../../src/core/accounts/audit/sealed-titles.ts';
+import { sealTitle } from '../../src/core/accounts/audit/sealed-call-titles.ts';
 import { followEvents } from '../support/follow-events.ts';
 import { codeOf, openFixture, type RestFixture } from './fixture.ts';
 

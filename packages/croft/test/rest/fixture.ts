@@ -11,7 +11,7 @@ import { createFleet } from '../../src/app/fleet/fleet.ts';
 import { createFleetWorkspaces } from '../../src/app/fleet/fleet-workspaces.ts';
 import { createAccountForks } from '../../src/app/forks/account-forks.ts';
 import { createOverlays, toLocalForks } from '../../src/app/forks/overlays.ts';
-import { createAuditTrail } from '../../src/app/records/audit-trail.ts';
+import { createServerAuditTrail } from '../../src/app/records/server-audit-trail.ts';
 import { openSearchBox } from '../../src/app/workspaces/open-search-box.ts';
 import type { WorkspaceRecord } from '../../src/app/workspaces/opened-workspaces.ts';
 import { createSearchBoxPool } from '../../src/app/workspaces/search-box-pool.ts';
@@ -27,7 +27,7 @@ import { createVault } from '../../src/core/accounts/sealing/create-vault.ts';
 import { createApprovals } from '../../src/core/approvals/create-approvals.ts';
 import { createOpenSandboxes } from '../../src/core/commands/open-sandboxes.ts';
 import type { FileAccess } from '../../src/core/content/changes/file-access.ts';
-import { createTickets } from '../../src/core/terminals/tickets.ts';
+import { createTickets } from '../../src/core/terminals/terminal-tickets.ts';
 import { createDirectoryWatcher } from '../../src/history/tree/watch-directory.ts';
 import { createKeyring, createTokenHash } from '../../src/lib/crypto/keyring.ts';
 import { openRecords } from '../../src/records/index.ts';
@@ -56,7 +56,7 @@ export async function openFixture(options: RestFixtureOptions = {}) {
   const { limits, maxBodyBytes = 16 * 1024 * 1024, removeFiles } = options;
   const directory = makeDirectory();
   const ring = [{ id: 'one', key: randomBytes(32) }];
-  const trail = createAuditTrail({ data: directory.path, ring, onWarning: () => {} });
+  const trail = createServerAuditTrail({ data: directory.path, ring, onWarning: () => {} });
   const audit = {
     ...trail.keeper,
     onStored(...stored: Parameters<typeof trail.keeper.onStored>) {

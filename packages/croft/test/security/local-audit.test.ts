@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openLocalTrail } from '../../src/app/records/local-audit-trail.ts';
+import { openLocalAuditTrail } from '../../src/app/records/local-audit-trail.ts';
 import type { AuditEntry, AuditRow } from '../../src/core/accounts/ports/call-tables.ts';
 import { connectStdio, makeDirectory, runCroft } from '../support/harness.ts';
 
@@ -9,7 +9,7 @@ const entry: AuditEntry = { accountId: '', at: '', actor: 'größe', action: 'ca
 
 function openFixture(maxBytes = 1_000_000) {
   const fixture = makeDirectory();
-  const open = () => openLocalTrail({ data: fixture.path, ring, maxBytes });
+  const open = () => openLocalAuditTrail({ data: fixture.path, ring, maxBytes });
   const fill = async (trail: ReturnType<typeof open>, rows: number) => {
     for (let n = 0; n < rows; n++) {
       const end = trail.append([{ ...entry, target: `${n}` }]);

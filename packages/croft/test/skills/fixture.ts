@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createSkillsSource } from '../../src/app/workspaces/skills-source.ts';
+import { createSkillsSource } from '../../src/app/workspaces/create-skills-source.ts';
 import type { Files } from '../../src/core/files/files.ts';
 import { syncSkills } from '../../src/core/skills/sync-skills.ts';
 import { openLocalDirectory } from '../../src/storages/index.ts';

@@ -1,4 +1,4 @@
-import { examine, isReady } from '../../src/doctor/examine.ts';
+import { examineHost, isReady } from '../../src/doctor/examine-host.ts';
 import type { Host, ProgramResult } from '../../src/doctor/host.ts';
 import type { HostCheck } from '../../src/doctor/host-check.ts';
 
@@ -59,8 +59,8 @@ function makeHost(given: Given = {}): Host {
   };
 }
 
-export async function examineHost(given: Given) {
-  const examination = await examine(makeHost(given));
+export async function examineStandIn(given: Given) {
+  const examination = await examineHost(makeHost(given));
   const row = (name: string) => examination.checks.find((check) => check.name === name) as HostCheck;
   return { ...examination, row, isReady: isReady(examination) };
 }

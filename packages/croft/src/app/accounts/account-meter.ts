@@ -5,7 +5,7 @@ import { realpathOrSelf } from '../../lib/files/workspace-owner.ts';
 import { type DataDirectory, namespaceOf } from '../../storages/index.ts';
 import { basesDirectory } from '../forks/local-forks.ts';
 import type { Overlays } from '../forks/overlays.ts';
-import { indexDirectory } from '../workspaces/code-indexes.ts';
+import { indexDirectory } from '../workspaces/code-indexes-of-workspaces.ts';
 import type { WorkspaceHistories } from '../workspaces/workspace-histories.ts';
 import type { AccountUsage } from './account-quota.ts';
 

@@ -1,7 +1,7 @@
 import { needsNewSandbox } from '../../core/accounts/surface/find-sandbox-narrowing.ts';
 import { type AgentSurface, hasTool, readOnlyTools } from '../../core/accounts/surface/resolve-surface.ts';
 import { isOnRunner } from '../../core/accounts/surface/workspace-location.ts';
-import type { ApprovalGate } from '../../core/calls/run-in-workspace.ts';
+import type { ApprovalGate } from '../../core/calls/get-approval-if-needed.ts';
 import { createToolbox } from '../../core/calls/toolbox.ts';
 import type { CallJournal } from '../../core/events/call-journal.ts';
 import { createSecrets, type SecretSource, type Secrets } from '../../core/secrets/secrets.ts';
@@ -10,8 +10,8 @@ import type { SessionTools } from '../../core/tools/session-tools.ts';
 import { selectTools } from '../../core/toolsets/select-tools.ts';
 import { createWorkspaceSet } from '../../core/workspace/workspace-set.ts';
 import { type RemoteSurface, toWorkspaceKey } from '../fleet/remote-surface.ts';
-import { innerTools } from './inner-tools.ts';
 import type { OpenedAgent } from './open-agent.ts';
+import { innerTools } from './open-inner-tools.ts';
 import { openLocalWorkspace } from './open-local-workspace.ts';
 import { openRemoteWorkspace } from './open-remote-workspace.ts';
 import type { RuntimeOptions } from './runtime-options.ts';

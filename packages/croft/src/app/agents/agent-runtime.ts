@@ -1,8 +1,8 @@
 import type { AppError } from '@croft/protocol';
-import { isSameJson } from '../../core/accounts/configs/plain-json.ts';
+import { isSameJson } from '../../core/accounts/configs/check-json.ts';
 import { buildPrompt } from '../../core/harness/build-prompt.ts';
 import { type AgentRuntimeOptions, type AgentState, createAgentParts, findOutdatedSandboxes } from './agent-parts.ts';
-import { type InnerServers, openInnerTools } from './inner-tools.ts';
+import { type InnerServers, openInnerTools } from './open-inner-tools.ts';
 import { createRuntimeSessions } from './runtime-sessions.ts';
 
 export type AgentRuntime = ReturnType<typeof createAgentRuntime>;

@@ -10,10 +10,10 @@ import type { RemoteSurfaces } from '../fleet/remote-surface.ts';
 import type { AgentState, InterruptionReasons } from './agent-parts.ts';
 import { type AgentRuntime, createAgentRuntime } from './agent-runtime.ts';
 import type { AgentSessions } from './agent-sessions.ts';
-import { changedSecrets, findLosses, interrupted, type RuntimeGrants, secretChanged } from './find-losses.ts';
+import { changedSecrets, findLostAccess, interrupted, type RuntimeGrants, secretChanged } from './find-lost-access.ts';
+import { endRevoked, findIdleRuntimes, findStaleRuntimes } from './find-stale-runtimes.ts';
 import type { OpenAgent, OpenedAgent } from './open-agent.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
-import { endRevoked, findEvictable, findStale } from './stale-runtimes.ts';
 
 export interface AgentRuntimesOptions extends Omit<RuntimeOptions, 'now'> {
   readonly registry: Registry;
@@ -84,7 +84,7 @@ export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: Age
     const runtime = (known && updateOrClose(known, opened, state)) ?? create(state, options, sessions, losses);
     const granted = { surface, config: opened.agent.config };
     const made = use(key, { source, granted, sessionLimits, secrets: opened.secrets, runtime });
-    void closeAll(findEvictable(of(accountId), maxRuntimes));
+    void closeAll(findIdleRuntimes(of(accountId), maxRuntimes));
     return made;
   }
 
@@ -113,7 +113,7 @@ export function createAgentRuntimes(options: AgentRuntimesOptions, sessions: Age
   /** Ends everything that the records no longer allow. Another server may have changed the records. */
   async function closeStale(accountId?: string): Promise<void> {
     const all = accountId === undefined ? [...runtimes] : of(accountId);
-    const stale = await findStale(options.openSurface, all);
+    const stale = await findStaleRuntimes(options.openSurface, all);
     const own = [...stale].filter(([[key, marked]]) => runtimes.get(key) === marked);
     await Promise.all(own.map(([entry, lost]) => closeAll([entry], interrupted(lost))));
     await endRevoked(options, all);
@@ -151,7 +151,7 @@ async function openBound(
  */
 function updateOrClose(known: OpenRuntime, now: OpenedAgent, state: AgentState): AgentRuntime | undefined {
   const { runtime } = known;
-  const lost = findLosses(known, now);
+  const lost = findLostAccess(known, now);
   if (lost.length > 0) {
     void runtime.close(interrupted(lost));
     return undefined;

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { toConfiguredLimits, toNetworkPolicy } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import { toConfiguredLimits, toNetworkPolicy } from '../../core/accounts/configs/convert-sandbox-config.ts';
 import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import { variablesOf } from '../../core/accounts/surface/sandbox-variables.ts';
 import type { SandboxSpec } from '../../core/commands/sandbox.ts';

@@ -1,9 +1,9 @@
-import { toConfiguredLimits } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import { toConfiguredLimits } from '../../core/accounts/configs/convert-sandbox-config.ts';
 import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import type { ServersAccount } from '../workspaces/code-servers.ts';
+import type { ServersAccount } from '../workspaces/language-servers-of-workspaces.ts';
 import type { OpenedWorkspace } from '../workspaces/opened-workspaces.ts';
 import { openAgentWorkspace, type WorkspaceBackend } from './agent-workspace.ts';
 import { openAccountSandbox } from './open-account-sandbox.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { toConfiguredLimits, toNetworkPolicy } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import { toConfiguredLimits, toNetworkPolicy } from '../../core/accounts/configs/convert-sandbox-config.ts';
 import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import { variablesOf } from '../../core/accounts/surface/sandbox-variables.ts';
@@ -15,7 +15,7 @@ import type { RuntimeOptions } from './runtime-options.ts';
 
 type RemoteWorkspaceOptions = Pick<
   RuntimeOptions,
-  'assembleWorkspace' | 'accountQuota' | 'openSandboxes' | 'limits' | 'sharesNetwork' | 'openForks'
+  'assembleWorkspace' | 'accountQuota' | 'openSandboxes' | 'reservations' | 'limits' | 'sharesNetwork' | 'openForks'
 >;
 
 /**

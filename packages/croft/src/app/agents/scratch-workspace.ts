@@ -1,4 +1,4 @@
-import { toCommandSettings } from '../../core/accounts/configs/apply-sandbox-config.ts';
+import { toCommandSettings } from '../../core/accounts/configs/convert-sandbox-config.ts';
 import type { ResourceView, SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import { releaseWhenClosed } from '../../core/commands/release-when-closed.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';

@@ -7,7 +7,7 @@ import type { RunnerChoice } from '../../core/runners/runner.ts';
 import type { TerminalOwner } from '../../core/terminals/terminals.ts';
 import type { OpenAgent } from '../agents/open-agent.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { Holding } from './holding.ts';
+import type { Holding } from './holding-server.ts';
 import type { LeaseSubject, Leases } from './leases.ts';
 import type { Membership } from './membership.ts';
 import type { RunnerLinks } from './runner-links.ts';

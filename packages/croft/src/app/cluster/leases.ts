@@ -2,7 +2,7 @@ import type { LeaseRow } from '../../core/accounts/ports/cluster-tables.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
-import type { Holding } from './holding.ts';
+import type { Holding } from './holding-server.ts';
 import type { Membership } from './membership.ts';
 import { takeLeaseIfFree } from './take-lease-if-free.ts';
 

@@ -5,7 +5,7 @@ import type { RunnerView } from '../../core/runners/runner.ts';
 import { parseJson } from '../../lib/text/parse-json.ts';
 import { type Fleet, runnerKey } from '../fleet/fleet.ts';
 import type { RunnerLink } from '../fleet/runner-link.ts';
-import type { Holding } from './holding.ts';
+import type { Holding } from './holding-server.ts';
 import type { Membership } from './membership.ts';
 
 interface RunnerLinksOptions {

@@ -7,8 +7,8 @@ import type { Forks } from '../../core/history/ports/forks.ts';
 import type { ObjectStore } from '../../core/storage/object-store.ts';
 import { namespaceOf } from '../../storages/index.ts';
 import type { FleetWorkspaces } from '../fleet/fleet-workspaces.ts';
+import { toForksForRest } from '../workspaces/history-for-rest.ts';
 import type { OpenedWorkspaces, WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
-import { toRestForks } from '../workspaces/rest-history.ts';
 import { createForkWorkspaceRecords, type Forker, type ForkWorkspaceRecords } from './fork-workspace-records.ts';
 import { type ForkRegistrar, openLocalForks } from './local-forks.ts';
 import type { Overlays } from './overlays.ts';
@@ -73,7 +73,7 @@ export function createAccountForks(options: AccountForksOptions) {
     async of(actor: Actor, workspaceId: string): Promise<Forks> {
       const record = await registry.workspaces.open(actor.accountId, workspaceId);
       if (!record) throw notFound('Workspace');
-      return toRestForks(open(record, { actor }), openedWorkspaces.of(record));
+      return toForksForRest(open(record, { actor }), openedWorkspaces.of(record));
     },
   };
 }

@@ -8,7 +8,7 @@ import { sha256 } from '../../lib/crypto/sha256.ts';
 import { realpathOf } from '../../lib/files/workspace-owner.ts';
 import { newRandomName } from '../../lib/ids.ts';
 import { closeMount, type NamedMount, openMounts } from '../../storages/index.ts';
-import type { WorkspaceIndexes } from '../workspaces/code-indexes.ts';
+import type { WorkspaceIndexes } from '../workspaces/code-indexes-of-workspaces.ts';
 import { type About, type ForkRegistrar, forksIn, openLocalForks } from './local-forks.ts';
 import type { Overlays } from './overlays.ts';
 import { createTrackedSandboxes } from './tracked-sandboxes.ts';

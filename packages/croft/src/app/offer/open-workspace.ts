@@ -5,7 +5,7 @@ import type { ObjectStore } from '../../core/storage/object-store.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import type { KeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import type { DataDirectory } from '../../storages/index.ts';
-import { type LocalParts, openLocalParts } from '../workspaces/local-parts.ts';
+import { type LocalWorkspaceParts, openLocalWorkspaceParts } from '../workspaces/local-workspace-parts.ts';
 import type { WorkspaceHistories } from '../workspaces/workspace-histories.ts';
 import type { BucketWorkspaceRequest, BucketWorkspaces } from './bucket-workspaces.ts';
 import { type RunnerParts, type RunnerWorkspaceOptions, toRunnerWorkspace } from './to-runner-workspace.ts';
@@ -31,12 +31,12 @@ export function createWorkspaceOpener(
   const { provider, policy, layered } = options;
   const isSandboxed = provider.name !== 'none';
   /** Workspaces with a quota. All users of a workspace share one count. */
-  const local = new Map<string, LocalParts>();
+  const local = new Map<string, LocalWorkspaceParts>();
 
   function openLocal({ namespace, workspace, name, quota }: WorkspaceRequest): RunnerParts {
     const mount = named.get(workspace) ?? mustMake(localWorkspaces, namespace).open(namespace, name);
     const key = JSON.stringify([mount.handle, quota]);
-    const parts = local.get(key) ?? openLocalParts(mount, { quota, histories });
+    const parts = local.get(key) ?? openLocalWorkspaceParts(mount, { quota, histories });
     if (quota) local.set(key, parts);
     return { ...parts, name, files: parts.guarded(mount.files), root: isSandboxed ? mount.root : mount.directory };
   }

@@ -6,9 +6,9 @@ import type { RunnerWorkspace, SandboxRequest } from '../../core/runner-workspac
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import { openTransactions } from '../forks/open-transactions.ts';
 import type { Overlays } from '../forks/overlays.ts';
-import type { WorkspaceIndexes } from '../workspaces/code-indexes.ts';
-import type { CodeServers } from '../workspaces/code-servers.ts';
-import type { LocalParts } from '../workspaces/local-parts.ts';
+import type { WorkspaceIndexes } from '../workspaces/code-indexes-of-workspaces.ts';
+import type { LanguageServersOfWorkspaces } from '../workspaces/language-servers-of-workspaces.ts';
+import type { LocalWorkspaceParts } from '../workspaces/local-workspace-parts.ts';
 import { openSearchBox } from '../workspaces/open-search-box.ts';
 import type { SearchBoxPool } from '../workspaces/search-box-pool.ts';
 
@@ -17,7 +17,7 @@ export interface RunnerWorkspaceOptions {
   readonly readable: readonly string[];
   readonly policy: RunnerPolicy;
   readonly searches: SearchBoxPool;
-  readonly codeServers: CodeServers;
+  readonly codeServers: LanguageServersOfWorkspaces;
   readonly codeIndexes: WorkspaceIndexes;
   readonly layered: Overlays;
   /** Opens a sandbox, unless the runner is at its capacity. */
@@ -25,7 +25,7 @@ export interface RunnerWorkspaceOptions {
 }
 
 /** The parts of a workspace on this runner, in a directory or in a bucket. */
-export type RunnerParts = Omit<LocalParts, 'checkQuota' | 'guarded'> &
+export type RunnerParts = Omit<LocalWorkspaceParts, 'checkQuota' | 'guarded'> &
   Pick<WorkspaceMount, 'root' | 'files'> & { readonly name: string };
 
 /** Makes what a server gets of a workspace: sandboxes open only within the policy and the capacity of this runner. */
@@ -61,7 +61,7 @@ export function toRunnerWorkspace(parts: RunnerParts, options: RunnerWorkspaceOp
 }
 
 /** The language servers of this runner, in its own mode or in that of the server, whichever allows less. */
-function openServers(parts: RunnerParts, wanted: ServerMode, codeServers: CodeServers) {
+function openServers(parts: RunnerParts, wanted: ServerMode, codeServers: LanguageServersOfWorkspaces) {
   const { serverMode, whyNone } = codeServers;
   if (serverMode === undefined) return `on its runner, ${whyNone}`;
   return codeServers.of(parts, serverMode === 'safe' ? 'safe' : wanted);

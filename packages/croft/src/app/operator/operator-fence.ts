@@ -1,12 +1,12 @@
 import type { AgentFence } from '@croft/protocol';
-import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId, flagsSandboxId, operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { toNetwork } from '../agents/agent-fence.ts';
 import type { App } from '../app.ts';
-import { createOperatorRecords } from './operator-records.ts';
+import { createFlagWorkspaceRecords } from './flag-workspace-records.ts';
 
 /** Says what MCP clients may do in the workspaces that flags name. */
 export async function toOperatorFence(app: App): Promise<AgentFence> {
-  const { config } = await createOperatorRecords(app).sandboxes.get(
+  const { config } = await createFlagWorkspaceRecords(app).sandboxes.get(
     { accountId: operatorId, label: 'operator', scopes: [] },
     flagsSandboxId,
   );

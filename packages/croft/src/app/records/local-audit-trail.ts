@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createHeadSeal } from '../../core/accounts/audit/audit-head.ts';
-import { createStoredHead } from '../../core/accounts/audit/stored-head.ts';
+import { createSignedAuditHead } from '../../core/accounts/audit/signed-audit-head.ts';
 import { type AuditVerdict, type ExpectedHead, verifyAudit } from '../../core/accounts/audit/verify-audit.ts';
 import { createKeyedHash } from '../../core/accounts/ports/audit-chain.ts';
 import type { AuditEntry, AuditRow } from '../../core/accounts/ports/call-tables.ts';
@@ -16,7 +16,7 @@ interface LocalAuditTrailOptions {
   readonly maxBytes: number;
 }
 
-export type LocalAuditTrail = ReturnType<typeof openLocalTrail>;
+export type LocalAuditTrail = ReturnType<typeof openLocalAuditTrail>;
 
 const now = () => new Date();
 
@@ -24,13 +24,13 @@ const now = () => new Date();
  * The audit trail of calls in workspaces that flags name: a hash chain in `<data>/local-audit`, with its signed head in
  * the same directory.
  */
-export function openLocalTrail({ data, ring, maxBytes }: LocalAuditTrailOptions) {
+export function openLocalAuditTrail({ data, ring, maxBytes }: LocalAuditTrailOptions) {
   const directory = join(data, 'local-audit');
   const hash = createKeyedHash(createSigningRing(ring, 'croft local audit'));
   const seal = createHeadSeal(createSigningRing(ring, 'croft local audit head'));
   const name = join(directory, 'head');
   const write = (text: string) => replacePrivateFileAsync(name, `${text}\n`);
-  const head = createStoredHead(seal, { name, read: () => readFileIfPresent(name), write }, now);
+  const head = createSignedAuditHead(seal, { name, read: () => readFileIfPresent(name), write }, now);
   const { append, close } = createTrailAppender({ directory, hash: hash.hash, maxBytes });
 
   return {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Records } from '../../core/accounts/ports/records.ts';
-import { checkKeys } from '../../core/accounts/sealing/check-keys.ts';
-import { checkSeals } from '../../core/accounts/sealing/check-seals.ts';
+import { checkServerKeys } from '../../core/accounts/sealing/check-server-keys.ts';
 import { createVault } from '../../core/accounts/sealing/create-vault.ts';
+import { mustHaveSealingKeys } from '../../core/accounts/sealing/must-have-sealing-keys.ts';
 import { createKeyring, createTokenHash, type RingKey } from '../../lib/crypto/keyring.ts';
-import { createRingSource } from '../../lib/crypto/ring-source.ts';
+import { createKeyringSource } from '../../lib/crypto/keyring-source.ts';
 import { openRecords } from '../../records/index.ts';
-import { type AuditTrail, createAuditTrail } from './audit-trail.ts';
+import { createServerAuditTrail, type ServerAuditTrail } from './server-audit-trail.ts';
 
 export interface SealedRecordsOptions {
   readonly data: string;
@@ -34,8 +34,8 @@ export interface SealedRecordsOptions {
 /** Opens the records, the vault that unseals them, and their audit trail. Throws when the keys do not fit. */
 export async function openSealedRecords(options: SealedRecordsOptions) {
   const { data, databaseUrl, keys, reservedBytes, onWarning = () => {} } = options;
-  const ring = createRingSource(keys.ring, keys.reread);
-  const trail = createAuditTrail({ data, ring, onWarning });
+  const ring = createKeyringSource(keys.ring, keys.reread);
+  const trail = createServerAuditTrail({ data, ring, onWarning });
   const records = await openRecords({
     ...(databaseUrl === undefined ? { file: join(data, 'croft.db') } : { url: databaseUrl }),
     audit: {
@@ -49,8 +49,8 @@ export async function openSealedRecords(options: SealedRecordsOptions) {
   });
   const vault = createVault(createKeyring(ring), createTokenHash(keys.pepper));
   try {
-    await checkSeals(records, vault);
-    if (!options.mayLackKeys) await checkKeys(records, keys);
+    await mustHaveSealingKeys(records, vault);
+    if (!options.mayLackKeys) await checkServerKeys(records, keys);
     return { records: flushHeadOnClose(records, trail), vault, trail, ring };
   } catch (thrown) {
     await records[Symbol.asyncDispose]();
@@ -59,7 +59,7 @@ export async function openSealedRecords(options: SealedRecordsOptions) {
 }
 
 /** Writes the head of the trail before the records are closed. */
-function flushHeadOnClose(records: Records, { flush }: AuditTrail): Records {
+function flushHeadOnClose(records: Records, { flush }: ServerAuditTrail): Records {
   return {
     ...records,
     async [Symbol.asyncDispose]() {

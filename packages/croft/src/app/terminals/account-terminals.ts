@@ -3,8 +3,8 @@ import { isLive } from '../../core/accounts/keys/key-rows.ts';
 import type { Records } from '../../core/accounts/ports/records.ts';
 import type { Registry } from '../../core/accounts/ports/registry.ts';
 import { createTerminalAudit } from '../../core/terminals/terminal-audit.ts';
+import { createTickets } from '../../core/terminals/terminal-tickets.ts';
 import { createTerminals, type TerminalOwner } from '../../core/terminals/terminals.ts';
-import { createTickets } from '../../core/terminals/tickets.ts';
 import type { ServerBounds } from '../server/server-bounds.ts';
 import { openPersonSandbox, type PersonSandboxOptions } from './person-sandbox.ts';
 

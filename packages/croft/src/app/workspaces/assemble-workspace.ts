@@ -2,9 +2,9 @@ import type { CodeIndex } from '../../core/code/ports/code-index.ts';
 import type { Syntax } from '../../core/code/syntax.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import type { WorkspaceIndexes } from './code-indexes.ts';
-import type { CodeServers, ServersAccount } from './code-servers.ts';
+import type { WorkspaceIndexes } from './code-indexes-of-workspaces.ts';
 import { type CheckOptions, createChecks } from './create-checks.ts';
+import type { LanguageServersOfWorkspaces, ServersAccount } from './language-servers-of-workspaces.ts';
 import { openCodeQuestions, type SearchedByRunner } from './open-code-questions.ts';
 import { openSearchBox, type SearchedDirectory } from './open-search-box.ts';
 import type { SearchBoxPool } from './search-box-pool.ts';
@@ -23,7 +23,7 @@ export interface AssembleWorkspaceOptions extends CheckOptions {
   readonly searches: SearchBoxPool;
   /** Absent: code is not parsed. */
   readonly syntax: Syntax | undefined;
-  readonly codeServers: CodeServers;
+  readonly codeServers: LanguageServersOfWorkspaces;
   readonly codeIndexes: WorkspaceIndexes;
 }
 

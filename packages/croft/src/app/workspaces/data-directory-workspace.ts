@@ -2,10 +2,10 @@ import { allowControlFiles } from '../../core/files/allow-control-files.ts';
 import { wrapWithHistory } from '../../core/history/checkpoints/wrap-with-history.ts';
 import type { WrapCall } from '../../core/workspace/workspace.ts';
 import type { DataDirectory } from '../../storages/index.ts';
-import { type LocalPartsOptions, openLocalParts } from './local-parts.ts';
+import { type LocalWorkspacePartsOptions, openLocalWorkspaceParts } from './local-workspace-parts.ts';
 import type { OpenedWorkspace } from './opened-workspaces.ts';
 
-interface DataDirectoryWorkspaceOptions extends LocalPartsOptions {
+interface DataDirectoryWorkspaceOptions extends LocalWorkspacePartsOptions {
   readonly localWorkspaces: DataDirectory;
   /** Removes the history of a removed workspace. */
   removeHistory(directory: string): Promise<void>;
@@ -17,7 +17,7 @@ const runUnwrapped: WrapCall = (_, work) => work();
 export function openDataDirectoryWorkspace(namespace: string, options: DataDirectoryWorkspaceOptions): OpenedWorkspace {
   const { localWorkspaces, histories, removeHistory } = options;
   const mount = localWorkspaces.open(namespace, namespace);
-  const { guarded, wrapCall, ...parts } = openLocalParts(mount, options);
+  const { guarded, wrapCall, ...parts } = openLocalWorkspaceParts(mount, options);
   return {
     ...parts,
     named(name) {

@@ -2,7 +2,7 @@ import type { CodeQuestions } from '../../core/code/ports/code-questions.ts';
 import { createCodeQuestions } from '../../core/code/questions/create-code-questions.ts';
 import type { RunnerWorkspace } from '../../core/runner-workspaces/runner-workspace.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
-import type { CodeServers, ServersAccount } from './code-servers.ts';
+import type { LanguageServersOfWorkspaces, ServersAccount } from './language-servers-of-workspaces.ts';
 import type { SearchedDirectory } from './open-search-box.ts';
 
 /** The runner that has the files of a workspace searches them, and answers questions about their code. */
@@ -19,7 +19,7 @@ const olderRunner = 'its runner has an older release, which has none: update it'
 export function openCodeQuestions(
   workspace: CodeWorkspace,
   search: SearchedDirectory | SearchedByRunner,
-  codeServers: CodeServers,
+  codeServers: LanguageServersOfWorkspaces,
 ): CodeQuestions {
   const { files, withSearchBox, isFleeting } = workspace;
   const without = (languageServers: string) => createCodeQuestions({ files, withSearchBox, languageServers });

@@ -7,7 +7,7 @@ import type { WorkingTree } from '../../core/history/ports/working-tree.ts';
 import type { WorkspaceMount } from '../../core/storage/workspace-mount.ts';
 import type { Workspace, WrapCall } from '../../core/workspace/workspace.ts';
 import { namespaceOf } from '../../storages/index.ts';
-import type { WorkspaceIndexes } from './code-indexes.ts';
+import type { WorkspaceIndexes } from './code-indexes-of-workspaces.ts';
 
 export type WorkspaceRecord = ResourceView<WorkspaceConfig>;
 

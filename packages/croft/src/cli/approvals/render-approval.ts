@@ -1,5 +1,5 @@
 import type { Approval } from '@croft/protocol';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { toCell } from '../output/print-rows.ts';
 
 export const approvalColumns = {
@@ -20,5 +20,5 @@ export function renderApproval({ approvalId, state, tool, workspace, preview, ..
     `    agent ${agentId}, session ${session}${setting?.network === undefined ? '' : `, network ${setting.network}`}`,
     ...(controlFiles.length > 0 ? [`    changes control files: ${controlFiles.join(', ')}`] : []),
   ];
-  return `${lines.map(toCell).join('\n')}\n${stripControl(preview).replace(/^/gm, '    ')}\n`;
+  return `${lines.map(toCell).join('\n')}\n${stripControlSequences(preview).replace(/^/gm, '    ')}\n`;
 }

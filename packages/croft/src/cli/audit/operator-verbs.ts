@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { openLocalTrail } from '../../app/records/local-audit-trail.ts';
-import { openOperatorRecords } from '../../app/records/operator-records.ts';
+import { openLocalAuditTrail } from '../../app/records/local-audit-trail.ts';
+import { openRecordsForOperator } from '../../app/records/open-records-for-operator.ts';
 import type { AuditVerdict } from '../../core/accounts/audit/verify-audit.ts';
 import type { AuditRow } from '../../core/accounts/ports/call-tables.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type Command, type CommandContext, defineCommand, type Options, type Values } from '../command.ts';
+import { findServerKeys } from '../find-server-keys.ts';
 import { oneOf } from '../options/sandbox-options.ts';
-import { findServerKeys } from '../server-keys.ts';
 
 /** Either audit trail: of the accounts or of the local calls. */
 interface Audit {
@@ -95,10 +95,14 @@ async function runVerb(action: keyof typeof actions, values: Given, terminal: Co
   const asked = { account: values.account, heads: (values.head ?? []).map(readHead), trail: trails[trail] };
   const keys = findServerKeys(data, config.keys);
   if (trail === 'local') {
-    const local = openLocalTrail({ data, ring: keys.ring, maxBytes: config.auditBytes || Number.POSITIVE_INFINITY });
+    const local = openLocalAuditTrail({
+      data,
+      ring: keys.ring,
+      maxBytes: config.auditBytes || Number.POSITIVE_INFINITY,
+    });
     return await actions[action](local, terminal, asked).finally(local.close);
   }
-  await using sealed = await openOperatorRecords({ data, databaseUrl, keys, mayLackKeys: action !== 'anchor' });
+  await using sealed = await openRecordsForOperator({ data, databaseUrl, keys, mayLackKeys: action !== 'anchor' });
   // Awaited, because the records are closed when this function returns.
   return await actions[action](sealed.audit, terminal, asked);
 }

@@ -1,10 +1,10 @@
 import { UsageError } from '../../lib/usage-error.ts';
 import { type ApprovalSource, toServerSource } from '../approvals/approval-source.ts';
-import { openLocalSource } from '../approvals/local-source.ts';
+import { openLocalApprovalSource } from '../approvals/local-approval-source.ts';
 import { approvalColumns, renderApproval } from '../approvals/render-approval.ts';
 import { askAtTerminal, canAsk, printEvents } from '../approvals/watch-approvals.ts';
-import { findKeyAccess, keyOptions, openKeyClient, reportingErrors } from '../client.ts';
 import { type Command, type CommandContext, defineGroup, type Options, type Values } from '../command.ts';
+import { findKeyAccess, keyOptions, openKeyClient, reportingErrors } from '../open-client.ts';
 import { exitCodes, toSignalCode } from '../output/exit-codes.ts';
 import { outputOptions, printJson, printRows } from '../output/print-rows.ts';
 
@@ -128,5 +128,5 @@ async function openSource(values: Values<typeof keyOptions>, terminal: CommandCo
   const { readKey, isLocal } = findKeyAccess(values, terminal);
   if (readKey && !isLocal && values.data === undefined) return toServerSource(openKeyClient(values, terminal).croft);
   const config = terminal.config();
-  return openLocalSource(values.data ?? config.data, config);
+  return openLocalApprovalSource(values.data ?? config.data, config);
 }

@@ -1,4 +1,4 @@
-import { list } from '../audit/list.ts';
+import { list } from '../audit/list-audit-rows.ts';
 import { anchor, exportRows, head, verify } from '../audit/operator-verbs.ts';
 import { defineGroup } from '../command.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { type CompletionCandidates, completeWords } from '../completion/complete-words.ts';
-import { findNames } from '../completion/find-names.ts';
+import { findLiveNames } from '../completion/find-live-names.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { commands } from './index.ts';
 
@@ -48,7 +48,7 @@ async function toTexts(
 ): Promise<readonly string[]> {
   if (candidates.kind === 'files') return [':files'];
   if (candidates.kind === 'words') return candidates.words;
-  const names = await findNames(candidates, current, terminal);
+  const names = await findLiveNames(candidates, current, terminal);
   // A command that takes a location takes a path of this machine too.
   return candidates.of === 'location' && names.every((one) => !one.startsWith(current)) ? [':files'] : names;
 }

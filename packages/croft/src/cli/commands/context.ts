@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { AppError } from '@croft/protocol';
 import { UsageError } from '../../lib/usage-error.ts';
-import { reportingErrors } from '../client.ts';
 import { type CommandContext, defineCommand, defineGroup } from '../command.ts';
 import { type Context, type Contexts, readContexts, writeContexts } from '../contexts/context-file.ts';
 import { toOrigin } from '../contexts/find-server.ts';
+import { reportingErrors } from '../open-client.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { outputOptions, printRows } from '../output/print-rows.ts';
 

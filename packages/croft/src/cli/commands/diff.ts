@@ -1,4 +1,4 @@
-import { defineClientCommand } from '../client-command.ts';
+import { defineClientCommand } from '../define-client-command.ts';
 import { printChangedPaths, printChanges } from '../history/print-changes.ts';
 import { outputOptions, printJson } from '../output/print-rows.ts';
 import { findWorkspace } from '../records/find-workspace.ts';

@@ -24,12 +24,15 @@ export const doctor = defineCommand({
   async run({ values: { fix = false, prove = false, json = false }, positionals }, terminal) {
     if (positionals.length > 0 && !prove) throw new UsageError(`usage: ${doctor.usage}`);
     // Loaded here, because every other command starts sooner without it.
-    if (fix) terminal.stderr.write(`croft: ${await (await import('../../doctor/fix-native.ts')).fixNative()}\n`);
-    const { examine, isReady } = await import('../../doctor/examine.ts');
+    if (fix)
+      terminal.stderr.write(
+        `croft: ${await (await import('../../doctor/compile-missing-native-files.ts')).compileMissingNativeFiles()}\n`,
+      );
+    const { examineHost, isReady } = await import('../../doctor/examine-host.ts');
     const { createThisHost } = await import('../../doctor/this-host.ts');
     const { renderTable } = await import('../../doctor/render-table.ts');
 
-    const examination = await examine(
+    const examination = await examineHost(
       createThisHost({ runInSandbox: runInsideOf(terminal), dockerSocket: terminal.config().dockerSocket }),
     );
     if (!json) terminal.stdout.write(renderTable(examination));
@@ -48,10 +51,10 @@ async function attemptEscapes(isOpen: boolean, ids: readonly string[], terminal:
     return { groups: [], escapes: [], hasHeld: false };
   }
   const { runEscapes } = await import('../../escapes/run-escapes.ts');
-  const { prove } = await import('../../doctor/prove.ts');
+  const { proveEscapesFail } = await import('../../doctor/prove-escapes-fail.ts');
   // With `--json`, standard output has nothing but the JSON.
   const out = json ? stderr : stdout;
-  return prove({ ids, signal: stop, write: (text) => out.write(text), runEscapes });
+  return proveEscapesFail({ ids, signal: stop, write: (text) => out.write(text), runEscapes });
 }
 
 /** Runs a command through the same pipeline as any agent's command, in a temporary workspace. */

@@ -1,8 +1,8 @@
 import { defaultRetention } from '../../core/history/logs/retention.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { defineCommand } from '../command.ts';
-import { type DiskUse, listDiskUse } from '../disk-use.ts';
+import { type DiskUse, listDiskUse } from '../list-disk-use.ts';
 
 export const du = defineCommand({
   name: 'du',
@@ -25,7 +25,7 @@ export const du = defineCommand({
 
 function toLine(one: DiskUse): string {
   const of = one.of ?? one.path;
-  return stripControl(`${toSize(one.bytes)}  ${names[one.kind]} ${of}${why(one)}`);
+  return stripControlSequences(`${toSize(one.bytes)}  ${names[one.kind]} ${of}${why(one)}`);
 }
 
 const names: Readonly<Record<DiskUse['kind'], string>> = {

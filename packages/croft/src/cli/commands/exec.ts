@@ -1,8 +1,8 @@
 import { UsageError } from '../../lib/usage-error.ts';
-import { openKeyClient } from '../client.ts';
-import { defineClientCommand } from '../client-command.ts';
+import { defineClientCommand } from '../define-client-command.ts';
 import { chooseAgent } from '../exec/choose-agent.ts';
 import { runExec } from '../exec/run-exec.ts';
+import { openKeyClient } from '../open-client.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { findWorkspace } from '../records/find-workspace.ts';
 

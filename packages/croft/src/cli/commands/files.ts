@@ -5,14 +5,14 @@ import { Readable } from 'node:stream';
 import type { FileEntry } from '@croft/protocol';
 import { obeyedPatterns } from '../../core/control-files/control-file-names.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { defineClientCommand } from '../client-command.ts';
 import { type CommandContext, defineGroup } from '../command.ts';
+import { defineClientCommand } from '../define-client-command.ts';
+import { joinPath, parseLocation, parseRemote } from '../files/file-location.ts';
 import { writeLocalFile } from '../files/local-tree.ts';
-import { joinPath, parseLocation, parseRemote } from '../files/location.ts';
-import { runSync, type SyncResult } from '../files/run-sync.ts';
+import { runFileSync, type SyncResult } from '../files/run-file-sync.ts';
 import { outputOptions, printJson, printRows, toCell } from '../output/print-rows.ts';
-import { openProgress } from '../output/progress.ts';
-import { write } from '../output/write.ts';
+import { openProgressLine } from '../output/progress-line.ts';
+import { writeToStream } from '../output/write-to-stream.ts';
 import { findWorkspace } from '../records/find-workspace.ts';
 
 const { json } = outputOptions;
@@ -62,7 +62,7 @@ const get = defineClientCommand({
     const { workspaceId } = await findWorkspace(client, workspace);
     const { body } = await client.files(workspaceId).download(path, { snapshot: values.snapshot });
     const pieces = body as AsyncIterable<Uint8Array> & typeof body;
-    if (to === '-') for await (const piece of pieces) await write(stdout, piece);
+    if (to === '-') for await (const piece of pieces) await writeToStream(stdout, piece);
     else {
       const target = await toLocalFile(to ?? '.', basename(path));
       await writeLocalFile(dirname(target), basename(target), pieces);
@@ -140,12 +140,12 @@ const sync = defineClientCommand({
     const [direction, local, remote] =
       source.workspace === undefined ? (['push', from, target.path] as const) : (['pull', to, source.path] as const);
     await mustBeDirectory(local, direction);
-    using progress = openProgress(terminal);
+    using progress = openProgressLine(terminal);
     const flags = { deletes: values.delete ?? false, isDry: values['dry-run'] ?? false };
     const exclude = new Set(values.exclude ?? usuallyExcluded);
     const files = client.files(workspaceId);
     const allowControl = toAllowedNames(values['allow-control'] ?? []);
-    const result = await runSync({ files, local, remote, direction, exclude, allowControl, progress, ...flags });
+    const result = await runFileSync({ files, local, remote, direction, exclude, allowControl, progress, ...flags });
     progress[Symbol.dispose]();
     if (values.json) printJson(toCounts(result), terminal.stdout);
     else printSync(result, flags, terminal);

@@ -1,7 +1,7 @@
 import type { Fork } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
-import { defineClientCommand } from '../client-command.ts';
 import { defineGroup } from '../command.ts';
+import { defineClientCommand } from '../define-client-command.ts';
 import { printReport } from '../history/print-changes.ts';
 import { oneOf } from '../options/sandbox-options.ts';
 import { outputOptions, printJson, printRows, toCell } from '../output/print-rows.ts';

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 import { createClient } from '@croft/sdk';
 import { replacePrivateFile } from '../../lib/files/private-file.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { readSecret, reportingErrors, stoppable } from '../client.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { contextFile, readContexts, writeContexts } from '../contexts/context-file.ts';
 import { toOrigin } from '../contexts/find-server.ts';
+import { readSecret, reportingErrors, stoppable } from '../open-client.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 
 export const login = defineCommand({

@@ -1,8 +1,8 @@
 import type { AccountEvent } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
 import { UsageError } from '../../lib/usage-error.ts';
-import { type ClientCall, defineClientCommand } from '../client-command.ts';
-import { type LogLine, renderLogLine, toAuditLine, toLogLine } from '../events/render-event.ts';
+import { type ClientCall, defineClientCommand } from '../define-client-command.ts';
+import { type LogLine, renderLogLine, toAuditLine, toLogLine } from '../events/render-log-line.ts';
 import { toSignalCode } from '../output/exit-codes.ts';
 import { isTerminal } from '../output/print-rows.ts';
 import { agentKind, findRecord } from '../records/find-record.ts';

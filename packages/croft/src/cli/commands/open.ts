@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { createClient } from '@croft/sdk';
-import { readOwner } from '../../app/server/claim-data.ts';
+import { readOwner } from '../../app/server/claim-data-directory.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { readSecret, reportingErrors } from '../client.ts';
 import { type CommandContext, defineCommand, type Options, type Values } from '../command.ts';
+import { readSecret, reportingErrors } from '../open-client.ts';
 import { pageUrl } from '../serve/page-url.ts';
 
 const options = {

@@ -2,16 +2,16 @@ import { resolve } from 'node:path';
 import { createRunnerOffer } from '../../app/offer.ts';
 import type { RunnerReport } from '../../core/runners/runner.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
-import { putServerFirst } from '../../lib/cgroup/server-first.ts';
+import { putServerFirst } from '../../lib/cgroup/put-server-first.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { runRunner } from '../../runner/run-runner.ts';
 import { version } from '../../version.ts';
-import { readSecret } from '../client.ts';
+import { checkRunnerRequirements } from '../check-runner-requirements.ts';
 import { type CommandContext, defineCommand, type Values } from '../command.ts';
+import { readSecret } from '../open-client.ts';
 import { codeOptions, toCodeMode } from '../options/code-options.ts';
 import { historyOptions, toHistoryLimits } from '../options/history-options.ts';
 import { describeOpenings, providerSummary, sandboxOptions, toSandboxOptions } from '../options/sandbox-options.ts';
-import { checkRunnerRequirements } from '../runner-requirements.ts';
 
 const { sandbox: _, ...policyOptions } = sandboxOptions;
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { App } from '../../app/app.ts';
-import { putServerFirst } from '../../lib/cgroup/server-first.ts';
+import { putServerFirst } from '../../lib/cgroup/put-server-first.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { limitHeapGrowth } from '../../lib/processes/limit-heap-growth.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -9,7 +9,7 @@ import { announce, openApp } from '../options/workspace-options.ts';
 import { toBounds } from '../serve/bound-options.ts';
 import { claimDataForServing } from '../serve/claim-data-for-serving.ts';
 import { makeDemoWorkspace } from '../serve/demo-workspace.ts';
-import { findToken } from '../serve/find-token.ts';
+import { findServerToken } from '../serve/find-server-token.ts';
 import { listen } from '../serve/listen.ts';
 import { openPlatform } from '../serve/open-platform.ts';
 import { pageUrl } from '../serve/page-url.ts';
@@ -38,8 +38,8 @@ export const serve = defineCommand({
     const fallback = values.demo ? [makeDemoWorkspace(data)] : undefined;
     await using app = await openApp(values, terminal, { fallback, keepsKeys: true });
     using _hangUps = terminal.onHangUp(app.reopenEvents);
-    const token = findToken(data, config.token);
-    const adminToken = findToken(data, config.adminToken, 'admin-token');
+    const token = findServerToken(data, config.token);
+    const adminToken = findServerToken(data, config.adminToken, 'admin-token');
     announce(values, app.workspaces.names, terminal);
     const platform = await openPlatform(app, {
       values,
@@ -92,8 +92,8 @@ async function openLocal({ localApprovals }: App, onWarning: (words: string) => 
 
 function welcome(
   url: string,
-  token: ReturnType<typeof findToken>,
-  adminToken: ReturnType<typeof findToken>,
+  token: ReturnType<typeof findServerToken>,
+  adminToken: ReturnType<typeof findServerToken>,
   { stdout }: CommandContext,
 ): void {
   const headers = { Authorization: `Bearer ${token.file === undefined ? `\${CROFT_TOKEN}` : token.value}` };

@@ -1,10 +1,10 @@
-import { openOperatorRecords } from '../../app/records/operator-records.ts';
+import { openRecordsForOperator } from '../../app/records/open-records-for-operator.ts';
 import type { DataDirectoryRow } from '../../core/accounts/ports/account-tables.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand, defineGroup } from '../command.ts';
+import { addKey, findServerKeys, promoteKey, type ServerKeys } from '../find-server-keys.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { printRows } from '../output/print-rows.ts';
-import { addKey, findServerKeys, promoteKey, type ServerKeys } from '../server-keys.ts';
 
 const recordsOptions = {
   data: { type: 'string', value: 'DIR', summary: 'the data directory of croft' },
@@ -22,7 +22,7 @@ const keys = defineCommand({
     const data = values.data ?? config.data;
     const known = findServerKeys(data, config.keys);
     const databaseUrl = values['database-url'] ?? config.databaseUrl;
-    const open = (serverKeys: typeof known) => openOperatorRecords({ data, databaseUrl, keys: serverKeys });
+    const open = (serverKeys: typeof known) => openRecordsForOperator({ data, databaseUrl, keys: serverKeys });
     const waiting = await unusedIn(await open(known));
     // With `CROFT_KEYS`, the operator has already put the new key first.
     if (known.file === undefined) return reseal(await open(known), known, terminal);
@@ -88,10 +88,10 @@ function openRecordsOf(
   const config = terminal.config();
   const data = values.data ?? config.data;
   const databaseUrl = values['database-url'] ?? config.databaseUrl;
-  return openOperatorRecords({ data, databaseUrl, keys: findServerKeys(data, config.keys) });
+  return openRecordsForOperator({ data, databaseUrl, keys: findServerKeys(data, config.keys) });
 }
 
-type Sealed = Awaited<ReturnType<typeof openOperatorRecords>>;
+type Sealed = Awaited<ReturnType<typeof openRecordsForOperator>>;
 
 async function unusedIn(sealed: Sealed) {
   await using opened = sealed;
@@ -100,7 +100,7 @@ async function unusedIn(sealed: Sealed) {
 
 async function reseal(sealed: Sealed, { ring }: ServerKeys, { stdout }: CommandContext): Promise<number> {
   await using opened = sealed;
-  const count = await opened.resealAll();
+  const count = await opened.resealAllRecords();
   stdout.write(`sealed ${count} records with key ${ring[0]?.id}\n`);
   return 0;
 }

@@ -1,5 +1,5 @@
-import { defineClientCommand } from '../client-command.ts';
-import { findTerminalTarget } from '../terminal/find-target.ts';
+import { defineClientCommand } from '../define-client-command.ts';
+import { findTerminalTarget } from '../terminal/find-terminal-target.ts';
 import { runTerminal } from '../terminal/run-terminal.ts';
 
 export const sh = defineClientCommand({

@@ -1,7 +1,7 @@
 import type { Snapshot } from '@croft/protocol';
 import { UsageError } from '../../lib/usage-error.ts';
-import { defineClientCommand } from '../client-command.ts';
 import { defineGroup } from '../command.ts';
+import { defineClientCommand } from '../define-client-command.ts';
 import { printChangedPaths, printChanges, printReport } from '../history/print-changes.ts';
 import { outputOptions, printJson, printRecord, printRows } from '../output/print-rows.ts';
 import { findWorkspace } from '../records/find-workspace.ts';

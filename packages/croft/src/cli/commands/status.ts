@@ -1,6 +1,6 @@
 import type { Client } from '@croft/sdk';
-import { keyOptions, openKeyClient, reportingErrors } from '../client.ts';
 import { defineCommand } from '../command.ts';
+import { keyOptions, openKeyClient, reportingErrors } from '../open-client.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { outputOptions, printJson, printRecord } from '../output/print-rows.ts';
 

@@ -1,6 +1,6 @@
 import type { Checkpoint } from '@croft/protocol';
 import { UsageError } from '../../lib/usage-error.ts';
-import { defineClientCommand } from '../client-command.ts';
+import { defineClientCommand } from '../define-client-command.ts';
 import { printReport } from '../history/print-changes.ts';
 import { outputOptions, printJson, printRows, toCell } from '../output/print-rows.ts';
 import { findWorkspace } from '../records/find-workspace.ts';

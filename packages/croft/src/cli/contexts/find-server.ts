@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { readOwner } from '../../app/server/claim-data.ts';
+import { readOwner } from '../../app/server/claim-data-directory.ts';
 import type { Config } from '../../config.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { readProgramSync } from '../../lib/processes/spawn.ts';

@@ -5,7 +5,7 @@ import type { AnyCommand, Command, CommandContext } from '../command.ts';
 import { commands, type ListedCommand } from '../commands/index.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { parseArguments } from '../parse-arguments.ts';
-import { describe, overview } from './help.ts';
+import { describe, overview } from './render-help.ts';
 import { requireLinux } from './require-linux.ts';
 
 /** What shells call: `croft help` does not show it. */

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { BackgroundCommand, Box } from '@croft/sdk';
 import type { CommandContext } from '../command.ts';
-import { write } from '../output/write.ts';
+import { writeToStream } from '../output/write-to-stream.ts';
 import type { ExecEnding, ExecRequest } from './exec-request.ts';
 
 /** Less than a call may carry, and enough that a large file needs few calls. */
@@ -16,7 +16,7 @@ export async function runWithInput(request: ExecRequest): Promise<ExecEnding> {
   // Rejects for a command that needs an approval, before any input is read.
   await command.id;
   void sendInput(box, command, terminal).catch(() => {});
-  for await (const { text } of command) await write(terminal.stdout, text);
+  for await (const { text } of command) await writeToStream(terminal.stdout, text);
   const { exitCode, signal: by, violations: denials } = await command;
   return { exitCode, signal: by, timedOut: false, stdout: '', stderr: '', denials };
 }

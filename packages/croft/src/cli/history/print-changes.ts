@@ -1,5 +1,5 @@
 import type { FileChanges } from '@croft/sdk';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import type { CommandContext } from '../command.ts';
 import { paint } from '../output/paint.ts';
 import { toCell } from '../output/print-rows.ts';
@@ -7,7 +7,7 @@ import { toCell } from '../output/print-rows.ts';
 /** Prints what changed, as `git diff` does: the difference of texts, and a line for everything else. */
 export function printChanges(changes: FileChanges, { stdout }: CommandContext): void {
   for (const change of changes) {
-    const text = change.diff === undefined ? `${describe(change)}\n` : endLine(stripControl(change.diff));
+    const text = change.diff === undefined ? `${describe(change)}\n` : endLine(stripControlSequences(change.diff));
     stdout.write(text.replace(/^.*$/gm, (line) => paintLine(stdout, line)));
   }
 }

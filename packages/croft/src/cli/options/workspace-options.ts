@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { App, AppOptions } from '../../app/app.ts';
 import { createLocalApprovalGate } from '../../app/records/local-approval-gate.ts';
-import { createLocalJournal } from '../../app/records/local-journal.ts';
+import { createLocalCallJournal } from '../../app/records/local-call-journal.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import { durabilities } from '../../core/storage/durability.ts';
 import { parseWorkspaceSpec } from '../../core/workspace/parse-workspace-spec.ts';
@@ -12,13 +12,13 @@ import { errorMessage } from '../../lib/error-message.ts';
 import { goQuote } from '../../lib/text/go-quote.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import type { CommandContext, Options, Values } from '../command.ts';
-import { findServerKeys } from '../server-keys.ts';
+import { findServerKeys } from '../find-server-keys.ts';
 import { codeOptions, toCodeMode } from './code-options.ts';
 import { describeOpenData } from './data-directory.ts';
 import { editCheckOptions, toEditChecks } from './edit-check-options.ts';
 import { historyOptions, toHistoryLimits } from './history-options.ts';
-import { readMcpConfig } from './mcp-config.ts';
 import { personalOptions, toPersonal } from './personal-options.ts';
+import { readMcpConfig } from './read-mcp-config.ts';
 import { isDataInWorkspace, type ProtectedDirectories } from './readable-directories.ts';
 import { describeOpenings, oneOf, sandboxOptions, toSandboxOptions } from './sandbox-options.ts';
 
@@ -210,7 +210,7 @@ function toGate(
     const { openLocalApprovals } = await import('../../app/records/local-approvals.ts');
     return openLocalApprovals({ data, keys: findServerKeys(data, terminal.config().keys), emit: emit() });
   });
-  const gate = { ...createLocalApprovalGate(localApprovals), isOnTheSpot: permission === 'bypass' };
+  const gate = { ...createLocalApprovalGate(localApprovals), hasNoInbox: permission === 'bypass' };
   return { permission, gate, localApprovals };
 }
 
@@ -226,11 +226,11 @@ function toJournal(
   const { data } = protectedDirectories;
   const open = async () => {
     // Loaded here, because a client's first request needs none of it.
-    const { openLocalTrail } = await import('../../app/records/local-audit-trail.ts');
-    return openLocalTrail({ data, ring: findServerKeys(data, keys).ring, maxBytes });
+    const { openLocalAuditTrail } = await import('../../app/records/local-audit-trail.ts');
+    return openLocalAuditTrail({ data, ring: findServerKeys(data, keys).ring, maxBytes });
   };
   const named = workspaces.map(({ name, path }) => [name ?? basename(resolve(path)), resolve(path)]);
-  return createLocalJournal({ open, workspaces: Object.fromEntries(named), onWarning });
+  return createLocalCallJournal({ open, workspaces: Object.fromEntries(named), onWarning });
 }
 
 /** Reports modes at start that an operator may have set by mistake. */

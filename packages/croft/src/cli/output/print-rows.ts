@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 
 /** One column of a table: its title, and its text for a row. */
 export type RecordColumns<Row> = Readonly<Record<string, (row: Row) => string | number | undefined>>;
@@ -57,7 +57,7 @@ function toCells<Row>(columns: RecordColumns<Row>, row: Row): string[] {
 
 /** Text of a record, on one line and without anything that a terminal would obey. */
 export function toCell(value: string | number | undefined): string {
-  return stripControl(String(value ?? '')).replace(/[\t\n]+/g, ' ');
+  return stripControlSequences(String(value ?? '')).replace(/[\t\n]+/g, ' ');
 }
 
 /** The width of a terminal. One that does not say is as wide as it has to be. */

@@ -1,11 +1,11 @@
 import type { Runner, Sandbox, Workspace } from '@croft/protocol';
 import { parseJson } from '../../lib/text/parse-json.ts';
 import { UsageError } from '../../lib/usage-error.ts';
-import { clientOptions, openClient, readSecret } from '../client.ts';
+import { clientOptions, openClient, readSecret } from '../open-client.ts';
 import { agentKind, findRecord, sandboxKind, workspaceKind } from './find-record.ts';
 import { defineCreation, defineEdit, type Made } from './noun.ts';
 import { removeWorkspace } from './remove-workspace.ts';
-import { toGroup } from './to-group.ts';
+import { toCommandGroup } from './to-command-group.ts';
 
 /** Nouns of an account, which the admin of a server can reach too. */
 
@@ -26,7 +26,7 @@ const editOptions = {
 const editUsage = '[--name NAME] [--config JSON | @FILE] [--description TEXT] [--if-version N]';
 const recordUsage = 'NAME [--config JSON | @FILE] [--description TEXT]';
 
-export const workspaces = toGroup({
+export const workspaces = toCommandGroup({
   ...{ name: 'workspaces', example: 'notes', ...workspaceKind, ...access },
   columns: {
     id: ({ workspaceId }: Workspace) => workspaceId,
@@ -54,7 +54,7 @@ export const workspaces = toGroup({
   remove: (client, { workspaceId }) => removeWorkspace(client, workspaceId),
 });
 
-export const sandboxes = toGroup({
+export const sandboxes = toCommandGroup({
   ...{ name: 'sandboxes', example: 'box', ...sandboxKind, ...access },
   columns: {
     id: ({ sandboxId }: Sandbox) => sandboxId,
@@ -99,7 +99,7 @@ const referenceOptions = {
   },
 } as const;
 
-export const agents = toGroup({
+export const agents = toCommandGroup({
   ...{ name: 'agents', example: 'writer', ...agentKind, ...access },
   columns: {
     id: ({ agentId }: Agent) => agentId,
@@ -138,7 +138,7 @@ export const agents = toGroup({
   remove: (client, { agentId }) => client.agents.remove(agentId),
 });
 
-export const runners = toGroup({
+export const runners = toCommandGroup({
   ...{ name: 'runners', one: 'runner', example: 'gpu-1', ...access },
   idOf: ({ name }: Runner) => name,
   nameOf: ({ name }) => name,

@@ -1,8 +1,8 @@
 import type { Account } from '@croft/protocol';
-import { openAdmin } from '../client.ts';
 import type { Options } from '../command.ts';
+import { openAdmin } from '../open-client.ts';
 import { defineCreation, type Made } from './noun.ts';
-import { toGroup } from './to-group.ts';
+import { toCommandGroup } from './to-command-group.ts';
 
 /** Nouns of the admin of a server, who has the token of its data directory. */
 
@@ -13,7 +13,7 @@ const adminOptions = {
 
 type Admin = ReturnType<typeof openAdmin>;
 
-export const accounts = toGroup({
+export const accounts = toCommandGroup({
   ...{ name: 'accounts', one: 'account', example: 'ann', options: adminOptions, open: openAdmin },
   idOf: ({ accountId }: Account) => accountId,
   nameOf: ({ username }) => username,

@@ -3,11 +3,11 @@ import { text } from 'node:stream/consumers';
 import { AppError, type Key } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
 import { UsageError } from '../../lib/usage-error.ts';
-import { keyOptions, openKeyClient, readSecret } from '../client.ts';
 import type { CommandContext } from '../command.ts';
+import { keyOptions, openKeyClient, readSecret } from '../open-client.ts';
 import { agentKind, findRecord, onlyRecord } from './find-record.ts';
 import { defineCreation, type Made } from './noun.ts';
-import { toGroup } from './to-group.ts';
+import { toCommandGroup } from './to-command-group.ts';
 
 type Secret = Awaited<ReturnType<Client['secrets']['list']>>[number];
 type Session = Awaited<ReturnType<ReturnType<Client['agent']>['sessions']['open']>>;
@@ -18,7 +18,7 @@ const access = {
     openKeyClient(values, terminal).client,
 };
 
-export const keys = toGroup({
+export const keys = toCommandGroup({
   ...{ name: 'keys', one: 'key', example: 'laptop', ...access },
   idOf: ({ keyId }: Key) => keyId,
   nameOf: ({ name }) => name,
@@ -70,7 +70,7 @@ function toMadeKey(answer: { key: Key; secret: string }): Made {
   return { answer, id: answer.key.keyId, secret: { value: answer.secret, about } };
 }
 
-export const secrets = toGroup({
+export const secrets = toCommandGroup({
   ...{ name: 'secrets', one: 'secret', example: 'REGISTRY_TOKEN', ...access },
   idOf: ({ name }: Secret) => name,
   nameOf: ({ name }) => name,
@@ -101,7 +101,7 @@ const agentOption = {
   },
 } as const;
 
-export const sessions = toGroup({
+export const sessions = toCommandGroup({
   ...{ name: 'sessions', one: 'session', example: 'ses_1', ...access },
   options: { ...keyOptions, ...agentOption },
   idOf: ({ session }: Session) => session,

@@ -1,4 +1,4 @@
-import type { openClient } from '../client.ts';
+import type { openClient } from '../open-client.ts';
 
 type AccountClient = Pick<ReturnType<typeof openClient>, 'agents' | 'workspaces'>;
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { claimDataDirectory, type DataOwner } from '../../app/server/claim-data.ts';
+import { claimDataDirectory, type DataOwner } from '../../app/server/claim-data-directory.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 
 /**

@@ -8,12 +8,12 @@ import { createOperatorTerminals } from '../../app/operator/operator-terminals.t
 import type { ServerPlatform } from '../../app/platform.ts';
 import type { LocalApprovals } from '../../app/records/local-approvals.ts';
 import type { ServerBounds } from '../../app/server/server-bounds.ts';
-import { operatorId } from '../../core/accounts/access/operator.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { createElicitation } from '../../mcp/elicitation.ts';
 import { createAgentsMcp } from '../../mcp/http/agents-mcp.ts';
 import { createMcpHttp } from '../../mcp/http/mcp-http.ts';
-import { holderOfToken } from '../../rest/dispatch/identity.ts';
+import { holderOfToken } from '../../rest/dispatch/identify-caller.ts';
 import { toFlagWorkspaces } from '../../rest/flag-workspaces/to-flag-workspaces.ts';
 import { toOperatorAccess } from '../../rest/operator/to-operator-access.ts';
 import { openDocsFiles } from '../../rest/page/docs-files.ts';
@@ -25,8 +25,8 @@ import { createRunnerUpgrade } from '../../rest/web-sockets/runner-upgrade.ts';
 import { serveUpgrades } from '../../rest/web-sockets/serve-upgrades.ts';
 import { createTerminalUpgrade } from '../../rest/web-sockets/terminal-upgrade.ts';
 import type { CommandContext } from '../command.ts';
-import { findDocs, findPage } from './find-page.ts';
-import { trackPosts } from './track-posts.ts';
+import { countWaitingPosts } from './count-waiting-posts.ts';
+import { findDocsDirectory, findPageDirectory } from './find-page-directory.ts';
 
 /** Time for clients to read their answers when the server stops. */
 const flushMs = 2000;
@@ -81,8 +81,8 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
     onError,
     platform: { ...accounts, operator },
     files: flags,
-    page: readPageFiles(findPage()),
-    docs: openDocsFiles(findDocs()),
+    page: readPageFiles(findPageDirectory()),
+    docs: openDocsFiles(findDocsDirectory()),
     readiness: platform.readiness,
     isStopping,
     mcp: mcp.fetch,
@@ -95,7 +95,7 @@ export async function listen(app: App, options: ListenOptions, { stderr, stop }:
   const terminals = withOperator(platform.terminals, local && openOperatorTerminals(app, local, options));
   const handlers = [createRunnerUpgrade(options.runners), createTerminalUpgrade(terminals)];
   serveUpgrades(server, { hostNames, handlers, cluster: platform.cluster, isStopping });
-  const posts = trackPosts(server);
+  const posts = countWaitingPosts(server);
   server.once('error', ({ message }) => reject(cannotListen(`${host}:${port}`, message)));
   const bound = await promise;
 

@@ -8,9 +8,9 @@ import type { Config } from '../../config.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { createWebhook, type Webhook } from '../../lib/net/webhook.ts';
 import { UsageError } from '../../lib/usage-error.ts';
+import { findServerKeys } from '../find-server-keys.ts';
 import { toEditChecks } from '../options/edit-check-options.ts';
 import { toSandboxLimits } from '../options/sandbox-limits.ts';
-import { findServerKeys } from '../server-keys.ts';
 
 interface PlatformFlags {
   readonly values: {

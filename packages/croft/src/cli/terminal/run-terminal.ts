@@ -3,9 +3,9 @@ import { AppError } from '@croft/protocol';
 import type { Client } from '@croft/sdk';
 import type { CommandContext } from '../command.ts';
 import { toSignalCode } from '../output/exit-codes.ts';
-import { connectTerminal, type TerminalEnding } from './connect.ts';
-import type { TerminalTarget } from './find-target.ts';
-import { openScreen } from './screen.ts';
+import { connectTerminal, type TerminalEnding } from './connect-terminal.ts';
+import type { TerminalTarget } from './find-terminal-target.ts';
+import { openRawTerminal } from './raw-terminal.ts';
 
 interface RunTerminalOptions extends TerminalTarget {
   readonly client: Client;
@@ -19,7 +19,7 @@ const giveUpMs = 5 * 60_000;
 
 /** Runs a terminal until its shell ends. A cut connection is made again, and no output is lost. */
 export async function runTerminal({ client, baseUrl, terminal, ...place }: RunTerminalOptions): Promise<number> {
-  using screen = openScreen(terminal);
+  using screen = openRawTerminal(terminal);
   const seen: { terminal?: string; from: number } = { from: 0 };
   for (let lastSeen = Date.now(); Date.now() - lastSeen < giveUpMs; ) {
     const ending = await once();

@@ -1,7 +1,7 @@
 import { type AccountEvent, AppError } from '@croft/protocol';
 import { lastPositions, readPositions, writePositions } from '../accounts/audit/audit-positions.ts';
 import type { AuditSource } from '../accounts/audit/audit-source.ts';
-import { createRowMerger } from '../accounts/audit/merge-rows.ts';
+import { createAuditRowMerger } from '../accounts/audit/merge-audit-rows.ts';
 
 /** An event that is in no trail. A reader who is away misses it. */
 type LiveEvent = Extract<AccountEvent, { readonly type: 'call.started' }>;
@@ -136,7 +136,7 @@ async function createRowReader(sources: readonly AuditSource[], after: string | 
   async function readRows(): Promise<PositionedEvent[]> {
     const last = await lastPositions(sources);
     if (last.every((position, index) => position <= (positions[index] ?? 0))) return [];
-    const merged = createRowMerger(sources, positions, 'oldest');
+    const merged = createAuditRowMerger(sources, positions, 'oldest');
     const events: PositionedEvent[] = [];
     for (let row = await merged.next(); row; row = await merged.next()) {
       events.push({ id: writePositions(merged.positions()), event: { type: 'audit', record: row } });

@@ -1,5 +1,5 @@
 import { type AnswerPages, pageOf, parseCursor, toCursor, unknownCursor } from './answer-pages.ts';
-import { createStoredTexts, type SessionTexts, type StoredText } from './stored-texts.ts';
+import { createTextsBySession, type SessionTexts, type StoredText } from './texts-by-session.ts';
 
 interface AnswerStoreOptions {
   /** Characters of all answers together. */
@@ -22,7 +22,7 @@ export type AnswerStore = ReturnType<typeof createAnswerStore>;
  * limit, the owner with the most characters loses its oldest answer: no account can displace another's answers.
  */
 export function createAnswerStore({ maxChars = maxAllChars, now = Date.now }: AnswerStoreOptions = {}) {
-  const texts = createStoredTexts();
+  const texts = createTextsBySession();
   let sweptAt = now();
   const isOver = ({ usedAt }: StoredText) => now() - usedAt > ttlMs;
 

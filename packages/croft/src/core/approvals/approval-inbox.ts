@@ -1,7 +1,7 @@
 import { AppError, DecideApproval } from '@croft/protocol';
 import { isId } from '../../lib/ids.ts';
 import { reachesAgent } from '../accounts/access/key-reach.ts';
-import { parseBody } from '../accounts/configs/parse-body.ts';
+import { parseRequestBody } from '../accounts/configs/parse-request-body.ts';
 import type { ApprovalRow } from '../accounts/ports/call-tables.ts';
 import type { Records } from '../accounts/ports/records.ts';
 import type { Actor, ApprovalInbox } from '../accounts/ports/registry.ts';
@@ -42,7 +42,11 @@ export function createApprovalInbox({ records, vault, now, decide }: ApprovalInb
 
     async decide(actor, approvalId, body) {
       const { accountId } = await mustFind(actor, approvalId);
-      const { row, isNew } = await decide({ accountId, approvalId }, parseBody(DecideApproval, body), actor.label);
+      const { row, isNew } = await decide(
+        { accountId, approvalId },
+        parseRequestBody(DecideApproval, body),
+        actor.label,
+      );
       if (!row) throw notFound();
       if (isNew) return toApprovalView(vault, row);
       throw new AppError('E_APPROVAL_SETTLED', `the approval is ${row.state} already`, {

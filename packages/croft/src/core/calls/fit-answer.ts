@@ -2,7 +2,7 @@ import { endOfLines, maxAnswerLines, startOfLines } from '../answers/answer-line
 import type { AnswerPages } from '../answers/answer-pages.ts';
 import { toLineEnd } from '../answers/answer-pages.ts';
 import { endIndexWithin, jsonBytes, startIndexWithin } from '../answers/json-size.ts';
-import { shrink } from '../answers/shrink.ts';
+import { shrinkJson } from '../answers/shrink-json.ts';
 import type { ToolResult } from '../tools/tool.ts';
 
 interface FitOptions {
@@ -31,7 +31,7 @@ export function fitAnswer(result: ToolResult, { maxBytes, pages }: FitOptions): 
     ...result,
     text: isTextLong ? cutMiddle(text, budget, toCursor) : text,
     structured: {
-      ...(isStructureLong ? shrink(structured, budget) : structured),
+      ...(isStructureLong ? shrinkJson(structured, budget) : structured),
       ...(toCursor && { nextCursor: toCursor(0, text.length) }),
     },
   };

@@ -1,7 +1,7 @@
 import type { Tool } from '../tools/tool.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { describeTool, type ToolDescription } from './describe-tool.ts';
-import { createMoreTools, type MoreTools } from './more-tools.ts';
+import { createUnlistedTools, type UnlistedTools } from './unlisted-tools.ts';
 
 export interface ToolListingOptions {
   readonly workspaces: WorkspaceSet;
@@ -14,7 +14,7 @@ export function createToolListing(included: readonly Tool[], options: ToolListin
   const unlisted = included.filter((tool) => !options.isListed(tool));
   const listed = included.filter(options.isListed);
   const find = (name: string) => describe().find((one) => one.name === name);
-  const more = unlisted.length === 0 ? undefined : createMoreTools({ listed, unlisted, describe: find });
+  const more = unlisted.length === 0 ? undefined : createUnlistedTools({ listed, unlisted, describe: find });
   const present = more ? [...included, more.tool] : included;
   const describe = createDescriptions(present, options, more);
   return { present, describe, more };
@@ -24,7 +24,7 @@ export function createToolListing(included: readonly Tool[], options: ToolListin
 function createDescriptions(
   tools: readonly Tool[],
   { workspaces, isListed }: ToolListingOptions,
-  more: MoreTools | undefined,
+  more: UnlistedTools | undefined,
 ): () => readonly ToolDescription[] {
   let [known, descriptions]: [string | undefined, readonly ToolDescription[]] = [undefined, []];
   const describe = (tool: Tool): ToolDescription =>

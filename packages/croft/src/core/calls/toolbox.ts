@@ -1,7 +1,7 @@
 import { AppError, type CallOutlook } from '@croft/protocol';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import { cutText } from '../../lib/text/cut-text.ts';
-import { createControlStripper } from '../../lib/text/strip-control.ts';
+import { createControlStripper } from '../../lib/text/strip-control-sequences.ts';
 import { findNearest } from '../arguments/nearest-name.ts';
 import type { Emit } from '../events/emitter.ts';
 import { rejectAfter } from '../events/reject-after.ts';
@@ -12,22 +12,22 @@ import { needsApproval } from '../workspace/permission.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { createActiveCalls } from './active-calls.ts';
-import { toFences, toOutlook } from './call-outlook.ts';
+import { toOutlook } from './call-outlook.ts';
 import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-recorder.ts';
-import { isCombinedName, readCombinedCall, unknownOperation } from './combined-names.ts';
 import { describeTool, type ToolDescription } from './describe-tool.ts';
 import { fanOut } from './fan-out.ts';
 import { fitAnswer } from './fit-answer.ts';
-import { type MoreTools, moreToolsName, type NamedCall } from './more-tools.ts';
+import { isCombinedName, readCombinedCall, unknownOperation } from './read-combined-call.ts';
 import {
   type AdmittedCall,
   type Caller,
   createRunInWorkspace,
   type RunInWorkspaceOptions,
 } from './run-in-workspace.ts';
-
 import { createToolListing, type ToolListingOptions } from './tool-listing.ts';
+import { toToolPermissions } from './tool-permissions.ts';
 import { toolsByName } from './tools-by-name.ts';
+import { type NamedCall, type UnlistedTools, unlistedToolsName } from './unlisted-tools.ts';
 
 export type { Caller } from './run-in-workspace.ts';
 
@@ -90,7 +90,7 @@ export function createToolbox(options: ToolboxOptions) {
     },
 
     /** Says what these tools may do in each workspace. */
-    fence: () => toFences(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
+    fence: () => toToolPermissions(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
 
     /**
      * What the command of a call in progress has printed so far, as its answer would show it. `undefined`: no such call
@@ -103,7 +103,7 @@ export function createToolbox(options: ToolboxOptions) {
      */
     mayAsk(name: string): boolean {
       const isOfSession = !byName.has(name) && sessionTools?.isName(name);
-      const isAny = name === moreToolsName || isCombinedName(name) || isOfSession;
+      const isAny = name === unlistedToolsName || isCombinedName(name) || isOfSession;
       return canNeedApproval(isAny ? { access: 'execute' } : byName.get(name), workspaces);
     },
 
@@ -173,8 +173,8 @@ function endersOf({ signal, sessionSignal }: Caller): AbortSignal[] {
 /**
  * A call through `tools`, or by a combined name, is from here on the call of the tool that is meant, in every respect.
  */
-function toRealCall(name: string, rawInput: unknown, more: MoreTools | undefined): NamedCall {
-  const named = (name === moreToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
+function toRealCall(name: string, rawInput: unknown, more: UnlistedTools | undefined): NamedCall {
+  const named = (name === unlistedToolsName ? more?.readCall(rawInput) : undefined) ?? { name, rawInput };
   return readCombinedCall(named.name, named.rawInput) ?? named;
 }
 

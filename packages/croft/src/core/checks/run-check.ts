@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { takeSandboxDenials } from '../commands/denials/sandbox-denials.ts';
 import { resultWithin, runCommand, type StartedCommand, startCommand } from '../commands/run-command.ts';
 import type { ProgramExit, Sandbox } from '../commands/sandbox.ts';
@@ -57,8 +57,8 @@ export async function runCheck(sandbox: Sandbox, request: CheckRequest): Promise
   reportDenials(started, { code, signal: killedBy }, request.context);
   return {
     output: {
-      stdout: stripControl(started.stdout.toText()),
-      stderr: stripControl(started.stderr.toText()),
+      stdout: stripControlSequences(started.stdout.toText()),
+      stderr: stripControlSequences(started.stderr.toText()),
       exitCode: exit ? code : 124,
       report: reportFile === undefined ? undefined : await readReport(sandbox, reportFile, signal),
       isCut: started.stdout.dropped > 0 || started.stderr.dropped > 0,
@@ -74,7 +74,7 @@ function reportDenials(
   exit: Pick<ProgramExit, 'code' | 'signal'>,
   context: CheckRequest['context'],
 ) {
-  const output = stripControl(started.all.toText());
+  const output = stripControlSequences(started.all.toText());
   const denials = takeSandboxDenials(started.sandbox, { output, exit }, context.secrets.redact);
   if (denials.length > 0) context.reportDenials(denials);
 }

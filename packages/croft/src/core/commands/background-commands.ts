@@ -1,6 +1,6 @@
 import { AppError } from '@croft/protocol';
 import type { Redact } from '../../lib/redaction/redact.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { takeSandboxDenials } from './denials/sandbox-denials.ts';
 import type { OutputWatch } from './output-watch.ts';
 import { type OutputObserver, type StartedCommand, startCommand } from './run-command.ts';
@@ -94,7 +94,8 @@ export function createBackgroundCommands(lostBecause?: string) {
   function takeDenials(shell: BackgroundCommand, redact: Redact): SandboxDenial[] {
     const exit = shell.isExplained ? undefined : shell.exit;
     if (exit) shell.isExplained = true;
-    return takeSandboxDenials(shell.sandbox, exit && { exit, output: stripControl(shell.all.toText()) }, redact);
+    const ended = exit && { exit, output: stripControlSequences(shell.all.toText()) };
+    return takeSandboxDenials(shell.sandbox, ended, redact);
   }
 
   function kill(id: string, workspace: string): void {

@@ -1,6 +1,6 @@
 import type { TokenBucket } from '../../lib/concurrency/token-bucket.ts';
 import { createTextLineSplitter } from '../../lib/text/lines/text-line-splitter.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 
 export interface OutputWatchEvent {
   readonly id: number;
@@ -81,5 +81,5 @@ export function createOutputWatch({ patterns, allowance, idleMs, onIdle }: Outpu
 
 /** Splits output as a terminal and `bash_output` show it: without colours, and with CR as the end of a line. */
 function toShownLines(line: string): string[] {
-  return stripControl(line).split('\n');
+  return stripControlSequences(line).split('\n');
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { Redact } from '../../lib/redaction/redact.ts';
 import { createOutputBuffer, type OutputBuffer } from '../../lib/text/lines/output-buffer.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { renderDenials, takeSandboxDenials } from './denials/sandbox-denials.ts';
 import type { CommandSpec, ProgramExit, RunningProgram, Sandbox, SandboxDenial } from './sandbox.ts';
 
@@ -56,6 +56,8 @@ export interface OutputFollower {
   begins(read: () => string): void;
   /** Absent: nobody waits for the pieces. */
   readonly observe?: OutputObserver | undefined;
+  /** Variables that tell programs what their output is for. Those of the command itself come first. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 type OutputLimits = typeof defaultOutputLimits;
@@ -69,7 +71,7 @@ interface StartOptions {
 export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: StartOptions = {}): StartedCommand {
   const { bytes = defaultOutputLimits, follower, observe = follower?.observe } = options;
   const [all, stdout, stderr] = [createOutputBuffer(bytes), createOutputBuffer(bytes), createOutputBuffer(bytes)];
-  const running = sandbox.start(spec);
+  const running = sandbox.start(withEnvironment(spec, follower?.environment));
   const read = Promise.all([
     readStream(running.stdout, [stdout, all], (chunk) => observe?.('stdout', chunk)),
     readStream(running.stderr, [stderr, all], (chunk) => observe?.('stderr', chunk)),
@@ -85,11 +87,15 @@ export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: Start
   return { sandbox, running, startedAt: performance.now(), all, stdout, stderr, ended };
 }
 
+function withEnvironment(spec: CommandSpec, more: OutputFollower['environment']): CommandSpec {
+  return more ? { ...spec, environment: { ...more, ...spec.environment } } : spec;
+}
+
 /** Describes a running command by its command line, without the shell, and the last line that it printed. */
 function describeRunning({ argv }: CommandSpec, all: OutputBuffer): string {
   const [program, flag, line] = argv;
   const command = program === 'bash' && flag === '-c' && line !== undefined ? line : argv.join(' ');
-  const last = stripControl(all.toText()).trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const last = stripControlSequences(all.toText()).trimEnd().split('\n').at(-1)?.trim() ?? '';
   return last === '' ? command : `${command.slice(0, 120)} printed: ${last}`;
 }
 
@@ -121,11 +127,11 @@ export function toCommandResult(
   { timedOut, redact }: ResultOptions,
 ): CommandResult {
   const { sandbox, all, stdout, stderr, startedAt } = started;
-  const output = stripControl(all.toText());
+  const output = stripControlSequences(all.toText());
   return {
     output,
-    stdout: stripControl(stdout.toText()),
-    stderr: stripControl(stderr.toText()),
+    stdout: stripControlSequences(stdout.toText()),
+    stderr: stripControlSequences(stderr.toText()),
     exitCode: timedOut ? 124 : exit.code,
     signal: exit.signal,
     timedOut,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Files } from '../files/files.ts';
-import { cacheDirectories } from './directory-cache.ts';
+import { cacheDirectories } from './cache-directories.ts';
 import { createProjectFinder } from './find-projects.ts';
 import { listDirectoriesTo } from './list-project-directories.ts';
 import type { Detector, Profile } from './profile.ts';

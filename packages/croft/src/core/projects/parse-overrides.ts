@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { guessCheckTool, lintToolNames, testToolNames } from './guess-check-tool.ts';
 import type { Argv, CheckCommand } from './profile.ts';
 import type { OverriddenCommands, ProfileOverrides } from './profile-overrides.ts';
-import { guessTool, lintToolNames, testToolNames } from './tool-names.ts';
 
 const maxProblems = 20;
 const maxArguments = 200;
@@ -107,7 +107,7 @@ function withTool(
   { tool, tell }: { tool: string | undefined; tell: Tell },
 ): CheckCommand | undefined {
   const known = name === 'test' ? testToolNames : lintToolNames;
-  const found = tool ?? guessTool(argv, known) ?? (name === 'test' ? 'script' : undefined);
+  const found = tool ?? guessCheckTool(argv, known) ?? (name === 'test' ? 'script' : undefined);
   if (found !== undefined && known.includes(found)) return { tool: found, argv };
   const what =
     tool === undefined

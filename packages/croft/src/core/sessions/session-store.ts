@@ -6,7 +6,7 @@ import { SessionLimits } from '../accounts/surface/session-limits.ts';
 import { createReadTracker } from '../content/read/read-tracker.ts';
 import { createSerialSave } from './serial-save.ts';
 import type { Session } from './session.ts';
-import { isSameDirectory, isSameMark, type SessionMark, toMark } from './session-mark.ts';
+import { isSameDirectory, isSameFingerprint, type SessionFingerprint, toFingerprint } from './session-fingerprint.ts';
 import { isChildId } from './session-name.ts';
 
 /** Stores the part of a session that must outlive its server: the next call may come to another server. */
@@ -57,7 +57,7 @@ const State = Bounds.extend({
 export function createSessionStore(options: SessionStoreOptions): SessionStore {
   const { records, accountId, agentId, name, now, serverId } = options;
   let known: SessionRow | undefined;
-  let savedMark: SessionMark | undefined;
+  let savedMark: SessionFingerprint | undefined;
   const boundsOf = createBounds();
   const isChanged = createChangeCheck(options);
   const isRecent = () => known !== undefined && now().getTime() - Date.parse(known.usedAt) < touchMs;
@@ -81,9 +81,9 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   async function save(session: Session): Promise<void> {
     // A child session that has ended stays ended: a row made here would lack its limits.
     if (!known && isChildId(name)) return;
-    const mark = toMark(session);
+    const mark = toFingerprint(session);
     // Most calls change nothing, and the state of a long session is large.
-    if (isRecent() && isSameMark(mark, savedMark)) return;
+    if (isRecent() && isSameFingerprint(mark, savedMark)) return;
     if (await storeIfChanged(session)) savedMark = mark;
   }
 

@@ -1,4 +1,4 @@
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { wholeCharsEnd } from '../../lib/text/utf8-boundaries.ts';
 import type { Files } from '../files/files.ts';
 import { ignorePathError } from './ignore-path-error.ts';
@@ -29,6 +29,6 @@ export async function readStart(files: Files, path: string, maxBytes: number): P
 
 /** Makes one line that is safe to show. */
 export function toSafeLine(text: string, maxLength: number): string {
-  const line = stripControl(text).replace(/\s+/g, ' ').trim();
+  const line = stripControlSequences(text).replace(/\s+/g, ' ').trim();
   return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
 }

@@ -8,9 +8,9 @@ import {
   toScripts,
 } from '../../core/projects/profile.ts';
 import { parseJsonc } from '../../lib/text/jsonc.ts';
-import { biomeFiles, findLint, toCheck } from './find-lint.ts';
+import { biomeFiles, findLintCommand, toCheck } from './find-lint-command.ts';
 import { configFileNames, findLocalTool } from './find-local-tool.ts';
-import { findTest } from './find-test.ts';
+import { findTestCommand } from './find-test-command.ts';
 import {
   dependsOn,
   findManager,
@@ -42,9 +42,9 @@ export const node: Detector = {
       dependencyDirectory: 'node_modules',
       scripts: toScripts(Object.keys(manifest?.scripts ?? {}), (name) => [manager ?? 'npm', 'run', name]),
       ...(await findFormat(project, manifest)),
-      lint: await findLint(project, manifest, manager ?? 'npm'),
+      lint: await findLintCommand(project, manifest, manager ?? 'npm'),
       typecheck: await findTypecheck(project, manifest, manager ?? 'npm'),
-      test: await findTest(project, manifest, manager ?? 'npm'),
+      test: await findTestCommand(project, manifest, manager ?? 'npm'),
       ...(problem !== undefined && { problems: [problem] }),
     };
   },

@@ -5,14 +5,14 @@ import { AppError, type ErrorCode } from '@croft/protocol';
 import type { ChangeOptions, FileKind } from '../../core/files/files.ts';
 import { fileNotFound } from '../../core/files/path-errors.ts';
 import { toSegments } from '../../core/files/workspace-path.ts';
-import { mustNotBeControlFile } from '../control-files/guard.ts';
+import { mustNotBeControlFile } from '../control-files/control-file-guard.ts';
 import { treeMustHaveNoControlFile } from '../control-files/must-have-no-control-files.ts';
 import { withDirectoryLocks } from '../durable/directory-locks.ts';
-import { openToSync, type WritableRoot } from '../durable/directory-sync.ts';
 import { alreadyExists, linkIfFree } from '../durable/link-if-free.ts';
-import { type Addon, addon } from '../paths/addon.ts';
+import { openToSync, type WritableRoot } from '../durable/sync-directory.ts';
 import { fileError } from '../paths/file-errors.ts';
 import { at, kindOf } from '../paths/handles.ts';
+import { type Addon, addon } from '../paths/native-addon.ts';
 import { type ResolvedPath, type WorkspaceRoot, walk } from '../paths/walk.ts';
 
 export async function renameEntry(

@@ -4,7 +4,7 @@ import type { FileVersion, NewContent, Precondition } from '../../core/files/fil
 import type { Durability } from '../../core/storage/durability.ts';
 import { sha256InTurns } from '../../lib/crypto/sha256.ts';
 import { type NameInDirectory, replaceDurably, stale } from '../durable/replace-durably.ts';
-import { newTemporaryName } from '../durable/temporary-files.ts';
+import { newTemporaryName } from '../durable/temporary-file-names.ts';
 import { at, probe, statOf } from '../paths/handles.ts';
 import type { OpenedEntry, ResolvedPath } from '../paths/walk.ts';
 import { mustBeFile, toStat, versionOf } from '../read/read-content.ts';

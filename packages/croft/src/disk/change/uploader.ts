@@ -1,9 +1,9 @@
 import type { Files, UploadedFile, UploadOptions } from '../../core/files/files.ts';
 import type { KeyedLock } from '../../lib/concurrency/keyed-lock.ts';
-import { mustNotBeControlFile } from '../control-files/guard.ts';
+import { mustNotBeControlFile } from '../control-files/control-file-guard.ts';
 import { serializeGitChanges } from '../control-files/serialize-git-changes.ts';
-import type { WritableRoot } from '../durable/directory-sync.ts';
-import type { Sweep } from '../durable/temporary-files.ts';
+import type { WritableRoot } from '../durable/sync-directory.ts';
+import type { Sweep } from '../durable/temporary-file-names.ts';
 import { type ResolvedPath, walk } from '../paths/walk.ts';
 import { mustBeFile, walkIfExists } from '../read/read-content.ts';
 import { mustBeExpected } from './replace-file.ts';

@@ -1,8 +1,8 @@
 import { closeSync, constants, fchmodSync, type Stats, write as writeFrom, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { NameInDirectory } from '../durable/replace-durably.ts';
+import { giveTo } from '../paths/give-to-directory-owner.ts';
 import { openAt, statOf } from '../paths/handles.ts';
-import { giveTo } from '../paths/ownership.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const writeChunk = promisify(writeFrom);

@@ -12,9 +12,9 @@ import type {
 import { toSegments } from '../../core/files/workspace-path.ts';
 import { isSyncedControlFile } from '../../core/skills/skill-directories.ts';
 import type { KeyedLock } from '../../lib/concurrency/keyed-lock.ts';
-import { type GuardedRoot, mustNotBeControlFile } from '../control-files/guard.ts';
-import type { WritableRoot } from '../durable/directory-sync.ts';
-import type { Sweep } from '../durable/temporary-files.ts';
+import { type GuardedRoot, mustNotBeControlFile } from '../control-files/control-file-guard.ts';
+import type { WritableRoot } from '../durable/sync-directory.ts';
+import type { Sweep } from '../durable/temporary-file-names.ts';
 import { type ResolvedPath, type WorkspaceRoot, walk } from '../paths/walk.ts';
 import { type CurrentFileWithState, readCurrent, walkIfExists } from '../read/read-content.ts';
 import { type Decide, mustBeExpected, replaceFile, type Written } from './replace-file.ts';

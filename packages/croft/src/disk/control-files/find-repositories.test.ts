@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeDirectory } from '../../../test/support/harness.ts';
 import { openRoot } from '../paths/handles.ts';
-import { findNames } from './find-names.ts';
-import { findNamesInSteps } from './find-names-in-steps.ts';
+import { findEntriesByName } from './find-entries-by-name.ts';
+import { findEntriesByNameInSteps } from './find-entries-by-name-in-steps.ts';
 import { findRepositories } from './find-repositories.ts';
 
 const limits = { maxDepth: 256, maxEntries: 4_000_000, skipped: ['node_modules'] };
@@ -32,7 +32,7 @@ async function findBoth(tree: Tree) {
   const handle = openRoot(fixture.path);
   try {
     const quick = await findRepositories(handle);
-    const steps = await findRepositories(handle, () => findNamesInSteps(handle, limits));
+    const steps = await findRepositories(handle, () => findEntriesByNameInSteps(handle, limits));
     return { quick: inOrder(quick), steps: inOrder(steps) };
   } finally {
     closeSync(handle);
@@ -91,7 +91,7 @@ test('results near the root come first, and directories without a match are left
   using fixture = makeDirectory();
   plant(fixture.path, { a: { b: { c: { '.git': {} }, '.git': {} }, '.git': {} }, plain: { file: 'file' }, '.git': {} });
   const handle = openRoot(fixture.path);
-  const found = await findNames(handle, ['.git']);
+  const found = await findEntriesByName(handle, ['.git']);
   closeSync(handle);
   expect(found.filter(({ kinds }) => kinds.size === 0).map(({ path }) => path)).toEqual([
     ...['.git', 'a/.git', 'a/b/.git', 'a/b/c/.git'],

@@ -1,9 +1,9 @@
 import { gitMarks, gitSettings, obeyedPatterns, toObeyedName } from '../../core/control-files/control-file-names.ts';
 import type { FileKind } from '../../core/files/files.ts';
 import { parentPath, pathBelow } from '../../core/files/workspace-path.ts';
-import { findNames, type NamedEntries } from './find-names.ts';
+import { findEntriesByName, type NamedEntries } from './find-entries-by-name.ts';
 import type { Repository } from './follow-git-settings.ts';
-import { looksLikeGit } from './git-directory.ts';
+import { looksLikeGit } from './is-git-directory.ts';
 
 interface Repositories {
   readonly directories: readonly Repository[];
@@ -25,7 +25,7 @@ const wanted = [...new Set(['.git', ...gitMarks, ...gitSettings, ...obeyedPatter
 /**
  * Finds the git directories below an open directory, and the files and links that lead elsewhere. Skips `node_modules`.
  */
-export async function findRepositories(handle: number, find = findNames): Promise<Repositories> {
+export async function findRepositories(handle: number, find = findEntriesByName): Promise<Repositories> {
   const findings: Findings = { directories: [], gitFiles: [], links: [] };
   for (const entries of await find(handle, wanted)) noteDirectory(findings, entries);
   return findings;

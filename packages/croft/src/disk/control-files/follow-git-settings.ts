@@ -7,7 +7,7 @@ import { belowRoot, parentPath, pathBelow } from '../../core/files/workspace-pat
 import { type WorkspaceRoot, walk } from '../paths/walk.ts';
 import { readContent } from '../read/read-content.ts';
 import { stampOf } from './file-stamp.ts';
-import { kindAt } from './git-directory.ts';
+import { kindAt } from './is-git-directory.ts';
 
 /** The limit of git itself. */
 const maxIncludeDepth = 10;

@@ -7,8 +7,8 @@ import { toObeyedName } from '../../core/control-files/control-file-names.ts';
 import { isObeyedAt } from '../../core/control-files/find-control-path.ts';
 import type { FileKind } from '../../core/files/files.ts';
 import { kindOf, openDirectory } from '../paths/handles.ts';
-import { looksLikeGit } from './git-directory.ts';
-import type { GuardedRoot } from './guard.ts';
+import type { GuardedRoot } from './control-file-guard.ts';
+import { looksLikeGit } from './is-git-directory.ts';
 
 /** Each level holds an open handle. */
 const maxDepth = 1000;

@@ -18,8 +18,8 @@ import { prepareTree } from '../../../test/history/trees.ts';
 import { scope } from '../../../test/history/working-tree-fixture.ts';
 import { makeDirectory } from '../../../test/support/harness.ts';
 import { createDiskFiles } from '../disk-files.ts';
-import { addon } from '../paths/addon.ts';
 import { openRoot } from '../paths/handles.ts';
+import { addon } from '../paths/native-addon.ts';
 import { withDirectoryLocks } from './directory-locks.ts';
 
 if (!addon) throw new Error('set-up has not compiled the file system addon');

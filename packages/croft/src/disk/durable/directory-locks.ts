@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { getSystemErrorName } from 'node:util';
 import { AppError } from '@croft/protocol';
 import { type OpenedDirectory, openOrMakeOwn, openTemporaryBase } from '../../lib/files/temporary-base.ts';
-import { type Addon, addon } from '../paths/addon.ts';
+import { type Addon, addon } from '../paths/native-addon.ts';
 
 /*
  * Two Croft processes may change one tree: two editors on one repository, or a server and an editor. Each checks what

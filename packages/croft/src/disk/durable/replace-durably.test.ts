@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../../test/support/harness.ts';
-import { addon } from '../paths/addon.ts';
+import { addon } from '../paths/native-addon.ts';
 import { isInMemory } from './is-in-memory.ts';
 import {
   type DurableReplacement,

@@ -3,13 +3,13 @@ import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { AppError } from '@croft/protocol';
 import type { Durability } from '../../core/storage/durability.ts';
-import { type Addon, addon, type ReplaceArguments } from '../paths/addon.ts';
 import { at, statOf } from '../paths/handles.ts';
+import { type Addon, addon, type ReplaceArguments } from '../paths/native-addon.ts';
 import { type LockWait, retryWhileLocked } from './directory-locks.ts';
-import { directoryToSync, syncWhile } from './directory-sync.ts';
 import { isInMemory } from './is-in-memory.ts';
 import { keepsWriteOrder } from './keeps-write-order.ts';
 import { alreadyExists, linkIfFree } from './link-if-free.ts';
+import { directoryToSync, syncWhile } from './sync-directory.ts';
 
 /** A name in an open directory. */
 export interface NameInDirectory {

@@ -2,7 +2,7 @@ import { constants, fstatSync, opendirSync, openSync, type Stats } from 'node:fs
 import { constants as system } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import type { FileKind } from '../../core/files/files.ts';
-import { addon } from './addon.ts';
+import { addon } from './native-addon.ts';
 
 /** Refers to a file without opening it: no side effect, and no access to its content. */
 const O_PATH = 0o10000000;

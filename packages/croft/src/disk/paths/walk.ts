@@ -2,8 +2,8 @@ import { closeSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import { danglingLink, fileNotFound, linkLoop, notADirectory } from '../../core/files/path-errors.ts';
 import { belowRoot, outsideRoot, toSegments } from '../../core/files/workspace-path.ts';
 import { errnoOf } from './file-errors.ts';
+import { giveToDirectoryOwner } from './give-to-directory-owner.ts';
 import { at, openDirectory, openDirectoryBelow, probe, statOf } from './handles.ts';
-import { giveToDirectoryOwner } from './ownership.ts';
 
 /** An open root directory, and the absolute paths by which callers and links may name it. */
 export interface WorkspaceRoot {

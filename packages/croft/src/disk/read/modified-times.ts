@@ -2,7 +2,7 @@ import { closeSync, lstatSync } from 'node:fs';
 import { fileNotFound } from '../../core/files/path-errors.ts';
 import { toSegments } from '../../core/files/workspace-path.ts';
 import { at, openDirectory } from '../paths/handles.ts';
-import { inCurrentDirectory } from '../paths/in-current-directory.ts';
+import { runInCurrentDirectory } from '../paths/run-in-current-directory.ts';
 import { type WorkspaceRoot, walk } from '../paths/walk.ts';
 
 /**
@@ -60,7 +60,7 @@ function timesIn(
 }
 
 function timesOf(directoryFd: number, names: readonly string[]): number[] {
-  return inCurrentDirectory(directoryFd, (isInside) =>
+  return runInCurrentDirectory(directoryFd, (isInside) =>
     names.map((name) => timeOf(isInside ? name : at(directoryFd, name), name)),
   );
 }

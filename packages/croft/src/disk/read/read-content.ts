@@ -142,7 +142,7 @@ function readIfSmall(pathFd: number, size: number): Buffer | undefined {
 async function readWhole(pathFd: number, size: number, maxBytes: number, path: string): Promise<Buffer> {
   const handle = reopen(pathFd);
   try {
-    return await readBounded(handle, size, maxBytes, path);
+    return await readBoundedBody(handle, size, maxBytes, path);
   } finally {
     closeSync(handle);
   }
@@ -176,7 +176,7 @@ function readAtOnce(handle: number, size: number): Buffer | undefined {
  * Reads at most `maxBytes`, even if the file has grown since its stat. The memory is shared, so that another thread can
  * use it without a copy. The reading threads touch it first: allocating many megabytes on this thread takes too long.
  */
-async function readBounded(handle: number, size: number, maxBytes: number, path: string): Promise<Buffer> {
+async function readBoundedBody(handle: number, size: number, maxBytes: number, path: string): Promise<Buffer> {
   let bytes: Buffer = Buffer.from(new SharedArrayBuffer(Math.min(size, maxBytes) + 1));
   for (let total = 0; ; ) {
     const { bytesRead } = await readChunk(

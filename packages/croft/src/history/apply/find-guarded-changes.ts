@@ -3,9 +3,9 @@ import { canonicalNames } from '../../core/control-files/canonical-name.ts';
 import { gitMarks, gitSettings } from '../../core/control-files/control-file-names.ts';
 import { findControlPath } from '../../core/control-files/find-control-path.ts';
 import type { PathChange, TreePath } from '../../core/history/ports/tree.ts';
-import { completesGitDirectory } from '../../disk/control-files/git-directory.ts';
-import { findControlFiles, type GuardedRoot } from '../../disk/control-files/guard.ts';
-import { findObeyedPaths } from '../../disk/control-files/obeyed-paths.ts';
+import { findControlFiles, type GuardedRoot } from '../../disk/control-files/control-file-guard.ts';
+import { findObeyedPaths } from '../../disk/control-files/find-obeyed-paths.ts';
+import { completesGitDirectory } from '../../disk/control-files/is-git-directory.ts';
 
 /** Other work gets a turn after this many paths. */
 const pathsPerTurn = 128;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { PathChange, TreeEntry, TreePath } from '../../core/history/ports/tree.ts';
 import type { RawName } from '../../core/history/trees/raw-names.ts';
-import type { GuardedRoot } from '../../disk/control-files/guard.ts';
+import type { GuardedRoot } from '../../disk/control-files/control-file-guard.ts';
 import { withDirectoryLocks } from '../../disk/durable/directory-locks.ts';
 import { errnoOf, fileError } from '../../disk/paths/file-errors.ts';
 import { type DirectoryFds, parentOf } from '../files/directory-fds.ts';

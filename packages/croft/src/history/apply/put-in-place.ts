@@ -1,8 +1,8 @@
 import { chmodSync, linkSync, mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { fromRaw, type RawName } from '../../core/history/trees/raw-names.ts';
 import { errnoOf } from '../../disk/paths/file-errors.ts';
+import { giveToDirectoryOwner } from '../../disk/paths/give-to-directory-owner.ts';
 import { at, statOf } from '../../disk/paths/handles.ts';
-import { giveToDirectoryOwner } from '../../disk/paths/ownership.ts';
 import { type DirectoryFds, nameOf, parentOf } from '../files/directory-fds.ts';
 import { entryPathOf } from '../files/read-leaf.ts';
 import { defaultDirectoryMode } from '../tree/diff-trees.ts';

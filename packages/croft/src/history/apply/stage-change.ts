@@ -17,10 +17,10 @@ import type { HistoryStore } from '../../core/history/ports/history-store.ts';
 import type { TreeEntry } from '../../core/history/ports/tree.ts';
 import type { TreeApplyOptions } from '../../core/history/ports/working-tree.ts';
 import type { RawName } from '../../core/history/trees/raw-names.ts';
-import { newTemporaryName } from '../../disk/durable/temporary-files.ts';
+import { newTemporaryName } from '../../disk/durable/temporary-file-names.ts';
 import { errnoOf } from '../../disk/paths/file-errors.ts';
+import { giveTo } from '../../disk/paths/give-to-directory-owner.ts';
 import { at, statOf } from '../../disk/paths/handles.ts';
-import { giveTo } from '../../disk/paths/ownership.ts';
 import { type DirectoryFds, parentOf } from '../files/directory-fds.ts';
 import type { PlannedChange } from './plan-changes.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { addon } from '../../disk/paths/addon.ts';
+import { addon } from '../../disk/paths/native-addon.ts';
 import { answerQuestions, runAfterSandboxes } from '../../lib/concurrency/worker-thread.ts';
 import { type FileIdentity, isSameIdentity } from '../tree/tree-nodes.ts';
 import { identityOf, type ReadLeaf, type Unread } from './read-leaf.ts';

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import type { TreeEntry } from '../../core/history/ports/tree.ts';
 import type { RawName } from '../../core/history/trees/raw-names.ts';
-import { addon } from '../../disk/paths/addon.ts';
 import { errnoOf } from '../../disk/paths/file-errors.ts';
 import { at } from '../../disk/paths/handles.ts';
+import { addon } from '../../disk/paths/native-addon.ts';
 import { sha256 } from '../../lib/crypto/sha256.ts';
 import { type FileIdentity, isSameIdentity } from '../tree/tree-nodes.ts';
 

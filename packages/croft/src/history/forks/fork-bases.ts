@@ -7,7 +7,14 @@ import { openRoot } from '../../disk/paths/handles.ts';
 import { copyTree } from '../files/copy-tree.ts';
 import { findLayerChanges } from '../overlay/layer-changes.ts';
 import { kernelClockOf, prepareLayersDirectory } from '../overlay/layers.ts';
-import { isFree, isLeftOver, makeWhole, newLayerName, newStepName, removeLayerOf } from './layer-directories.ts';
+import {
+  isFree,
+  isLeftOver,
+  makeWhole,
+  newLayerName,
+  newStepName,
+  removeLayerOf,
+} from './clean-up-layer-directories.ts';
 
 /** A copy of a workspace at one time, which nobody writes to again. */
 export interface ForkBase {

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canMountOverlay, mustBeReachableByOwner, prepareLayersDirectory } from '../overlay/layers.ts';
 import { unmountIfUnused } from '../overlay/mount-overlay.ts';
+import { dropSteps } from './clean-up-layer-directories.ts';
 import { type ForkRecord, isAtWork, readMaker, readRecord, writeMaker, writeRecord } from './fork-records.ts';
-import { dropSteps } from './layer-directories.ts';
 import { makeFork, type NewFork } from './make-fork.ts';
 import { ensureMounted, removeForkDirectory } from './mount-fork.ts';
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { attempt } from '../../lib/attempt.ts';
+import { tryOrUndefined } from '../../lib/try-or-undefined.ts';
 
 /** Lists the open files of a process that this user may inspect. */
 export function* listOpenFiles(pid: number): Generator<{ path: string; stats: Stats }> {
-  for (const name of attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
+  for (const name of tryOrUndefined(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
     const path = `/proc/${pid}/fd/${name}`;
-    const stats = attempt(() => statSync(path));
+    const stats = tryOrUndefined(() => statSync(path));
     if (stats) yield { path, stats };
   }
 }
@@ -16,9 +16,9 @@ const deletedMapping = /^0*([\da-f]+)-0*([\da-f]+) \S+ \S+ ([\da-f]+):([\da-f]+)
  * Lists mapped files of a process that seem to be deleted. Only root can stat them; for others `stats` is `undefined`.
  */
 export function* listMappedFiles(pid: number): Generator<{ device: number; stats: Stats | undefined }> {
-  const maps = attempt(() => readFileSync(`/proc/${pid}/maps`, 'latin1')) ?? '';
+  const maps = tryOrUndefined(() => readFileSync(`/proc/${pid}/maps`, 'latin1')) ?? '';
   for (const [, from, to, major = '', minor = ''] of maps.matchAll(deletedMapping)) {
-    const stats = attempt(() => statSync(`/proc/${pid}/map_files/${from}-${to}`));
+    const stats = tryOrUndefined(() => statSync(`/proc/${pid}/map_files/${from}-${to}`));
     yield { device: toDevice(Number.parseInt(major, 16), Number.parseInt(minor, 16)), stats };
   }
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { attempt } from '../../lib/attempt.ts';
 import { killProcess } from '../../lib/processes/spawn.ts';
+import { tryOrUndefined } from '../../lib/try-or-undefined.ts';
 import { listOpenFiles } from './list-open-files.ts';
 
 export interface ProcessUsage {
@@ -13,12 +13,12 @@ export interface ProcessUsage {
  * Returns the kernel's name for the PID namespace of a process, or `undefined` if the process is gone or not visible.
  */
 export function namespaceOf(pid: number): string | undefined {
-  return attempt(() => readlinkSync(`/proc/${pid}/ns/pid`));
+  return tryOrUndefined(() => readlinkSync(`/proc/${pid}/ns/pid`));
 }
 
 /** Returns the children of a process, or `undefined` if the kernel does not list them. */
 export function childrenOf(pid: number): number[] | undefined {
-  const text = attempt(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+  const text = tryOrUndefined(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
   return text?.split(' ').filter(Boolean).map(Number);
 }
 
@@ -70,7 +70,7 @@ const tickMs = 10;
 /** Processor time of the processes and of those that they have waited for. */
 export function processorUseOf(pids: readonly number[]): ProcessorUse {
   const times = sum(pids, (pid) => {
-    const text = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '';
+    const text = tryOrUndefined(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '';
     // The name of the program is in brackets, and may have spaces and brackets itself.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return sum(fields.slice(11, 15), (field) => Number(field) || 0);
@@ -88,7 +88,7 @@ function exactBytes(pids: readonly number[], hiddenBytes: number): number {
 const rollup = (pid: number, fields: readonly string[]) => fieldBytes(pid, 'smaps_rollup', fields);
 
 function fieldBytes(pid: number, file: string, fields: readonly string[]): number | undefined {
-  const text = attempt(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
+  const text = tryOrUndefined(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
   if (!text) return undefined;
   return sum(fields, (field) => 1024 * Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0));
 }
@@ -97,7 +97,8 @@ function fieldBytes(pid: number, file: string, fields: readonly string[]): numbe
 function memoryFileBytes(pid: number): number {
   const seen = new Set<number>();
   return sum([...listOpenFiles(pid)], ({ path, stats }) => {
-    if (stats.nlink > 0 || seen.has(stats.ino) || !attempt(() => readlinkSync(path))?.startsWith('/memfd:')) return 0;
+    if (stats.nlink > 0 || seen.has(stats.ino) || !tryOrUndefined(() => readlinkSync(path))?.startsWith('/memfd:'))
+      return 0;
     seen.add(stats.ino);
     return stats.blocks * 512;
   });

@@ -19,7 +19,7 @@ import {
   writeSetting,
 } from './group-directory.ts';
 import { locateVersion1 } from './locate-group.ts';
-import { outOfServerGroup } from './server-first.ts';
+import { outOfServerGroup } from './put-server-first.ts';
 
 const controllers = ['memory', 'pids', 'cpu', 'cpuacct'] as const;
 

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
-import { joinWorkersGroup } from '../cgroup/server-first.ts';
+import { joinWorkersGroup } from '../cgroup/put-server-first.ts';
 
 interface WorkerThread<Question, Answer> {
   /** Rejects when the thread ends before it has answered. */

@@ -7,7 +7,7 @@ import {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { deriveCached, type RingSource, toRingSource } from './ring-source.ts';
+import { deriveCached, type KeyringSource, toKeyringSource } from './keyring-source.ts';
 
 /** A named key. The first key of a ring seals new texts; the others still open old ones. */
 export interface RingKey {
@@ -26,8 +26,8 @@ const ivsAtOnce = 256;
  * text, so that a sealed text opens only for the purpose it was sealed for. Sealing uses its own key, derived from the
  * key of the ring.
  */
-export function createKeyring(ring: readonly RingKey[] | RingSource) {
-  const source = toRingSource(ring);
+export function createKeyring(ring: readonly RingKey[] | KeyringSource) {
+  const source = toKeyringSource(ring);
   const sealing = deriveCached(source, toSealing);
   const takeIv = createIvs();
 

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { deriveKey, type RingKey } from './keyring.ts';
-import { deriveCached, type RingSource, toRingSource } from './ring-source.ts';
+import { deriveCached, type KeyringSource, toKeyringSource } from './keyring-source.ts';
 
 type SignatureCheck = 'valid' | 'invalid' | 'unknown key';
 
@@ -9,8 +9,8 @@ type SignatureCheck = 'valid' | 'invalid' | 'unknown key';
  * stay valid, so that a new key can be put first at any time. `use` prevents a signature for one use from being
  * accepted for another.
  */
-export function createSigningRing(ring: readonly RingKey[] | RingSource, use: string) {
-  const source = toRingSource(ring);
+export function createSigningRing(ring: readonly RingKey[] | KeyringSource, use: string) {
+  const source = toKeyringSource(ring);
   const signing = deriveCached(source, (keys) => toSigning(keys, use));
   return {
     sign(text: string): string {

@@ -1,5 +1,5 @@
 import { accessSync, readFileSync } from 'node:fs';
-import { attempt } from '../attempt.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 
 export type ContainerRuntime = 'gVisor' | 'Podman' | 'Kubernetes' | 'Docker' | 'LXC';
 
@@ -55,8 +55,8 @@ export function isRootWithoutCapabilities(uid: number, words: string): boolean {
 }
 
 const realHostFiles: HostFiles = {
-  read: (path) => attempt(() => readFileSync(path, 'utf8')),
-  exists: (path) => attempt(() => accessSync(path) ?? true) ?? false,
+  read: (path) => tryOrUndefined(() => readFileSync(path, 'utf8')),
+  exists: (path) => tryOrUndefined(() => accessSync(path) ?? true) ?? false,
 };
 
 function groupsOf(hostFiles: HostFiles): string {

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { attempt } from '../attempt.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { packageDirectory } from '../package-directory.ts';
+import { tryOrUndefined } from '../try-or-undefined.ts';
 import { findPackageFile } from './find-package-file.ts';
 
 type NativeName = 'croft-init' | 'croft-prober' | 'croft-files.node';
@@ -36,7 +36,7 @@ export function findNativeFile(name: NativeName): NativeFile | undefined {
 /** The hash of a file as set-up recorded it beside the file. */
 function findCompiled(directory: string, name: NativeName): NativeFile | undefined {
   const file = join(directory, name);
-  const expectedHash = attempt(() => readFileSync(`${file}.sha256`, 'utf8').trim());
+  const expectedHash = tryOrUndefined(() => readFileSync(`${file}.sha256`, 'utf8').trim());
   return expectedHash === undefined || !exists(file) ? undefined : { file, expectedHash };
 }
 
@@ -51,7 +51,9 @@ type PackagedHashes = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** `scripts/pack` writes this file. A clone has none. */
 function packagedHashes(): PackagedHashes {
-  return attempt(() => JSON.parse(readFileSync(join(nativeSources, 'hashes.json'), 'utf8')) as PackagedHashes) ?? {};
+  return (
+    tryOrUndefined(() => JSON.parse(readFileSync(join(nativeSources, 'hashes.json'), 'utf8')) as PackagedHashes) ?? {}
+  );
 }
 
 /** Another user, or a program of another user, could have made a directory that is not this user's alone. */
@@ -63,7 +65,7 @@ function findOwn(name: NativeName): NativeFile | undefined {
 }
 
 export function isIntact({ file, expectedHash }: NativeFile): boolean {
-  return attempt(() => sha256(readFileSync(file))) === expectedHash;
+  return tryOrUndefined(() => sha256(readFileSync(file))) === expectedHash;
 }
 
 /** The advice for a compiled file that is missing or changed. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import { frameTypes, type LinkFrame, ProtocolFault } from '../transport/frames.ts';
-import { channelCount } from '../transport/limits.ts';
+import { channelCount } from '../transport/link-limits.ts';
 import { InboundChannel } from './inbound-channel.ts';
 import { encodeJson } from './json-codec.ts';
 import { createMessageQueue } from './message-queue.ts';

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, errorCatalog } from '@croft/protocol';
 import { cutText } from '../../lib/text/cut-text.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 
 const maxMessageChars = 16 * 1024;
 const maxDetailChars = 64 * 1024;
@@ -42,7 +42,7 @@ function toText(message: unknown): string {
 }
 
 function clean(text: string): string {
-  return stripControl(text).toWellFormed();
+  return stripControlSequences(text).toWellFormed();
 }
 
 function cleanValue(value: unknown, depth: number): unknown {

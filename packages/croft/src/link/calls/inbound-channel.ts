@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ProtocolFault } from '../transport/frames.ts';
-import { frameCost, fullWindow, initialWindow } from '../transport/limits.ts';
+import { frameCost, fullWindow, initialWindow } from '../transport/link-limits.ts';
 
 /** A channel that the other side writes and this side reads. The other side may write as fast as this side reads. */
 export class InboundChannel {

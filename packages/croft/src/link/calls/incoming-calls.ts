@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { frameTypes, type LinkFrame, ProtocolFault } from '../transport/frames.ts';
-import { maxCalls } from '../transport/limits.ts';
 import type { Link } from '../transport/link.ts';
+import { maxCalls } from '../transport/link-limits.ts';
 import { type CallRequest, IncomingCall } from './incoming-call.ts';
 import { decodeJson } from './json-codec.ts';
 import type { CallHandler } from './peer.ts';

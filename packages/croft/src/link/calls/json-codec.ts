@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { parseJson } from '../../lib/text/parse-json.ts';
 import { ProtocolFault } from '../transport/frames.ts';
-import { maxJsonBytes } from '../transport/limits.ts';
+import { maxJsonBytes } from '../transport/link-limits.ts';
 
 /** `what` names the value in the error, such as "the params of files.read". `undefined` becomes an empty payload. */
 export function encodeJson(value: unknown, what: string): Buffer {

@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import { maxUnreadMessageBytes, maxUnreadMessages } from '../transport/limits.ts';
+import { maxUnreadMessageBytes, maxUnreadMessages } from '../transport/link-limits.ts';
 import { decodeJson } from './json-codec.ts';
 
 /** Queues the messages of a call until there is a listener. Too many unread messages break the call. */

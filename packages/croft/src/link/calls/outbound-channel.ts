@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { type FrameType, frameTypes, ProtocolFault } from '../transport/frames.ts';
-import { frameCost, fullWindow, initialWindow, maxDataBytes } from '../transport/limits.ts';
 import type { Link } from '../transport/link.ts';
+import { frameCost, fullWindow, initialWindow, maxDataBytes } from '../transport/link-limits.ts';
 
 export interface FrameSender {
   send(type: FrameType, channel: number, payload?: Uint8Array): void;

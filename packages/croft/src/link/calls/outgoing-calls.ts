@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import { frameTypes, type LinkFrame, nextNumber, ProtocolFault } from '../transport/frames.ts';
-import { maxCalls } from '../transport/limits.ts';
 import type { Link } from '../transport/link.ts';
+import { maxCalls } from '../transport/link-limits.ts';
 import { lostError } from './error-codec.ts';
 import { OutgoingCall } from './outgoing-call.ts';
 import type { CallOptions, PendingCall } from './peer.ts';

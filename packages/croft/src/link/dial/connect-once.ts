@@ -8,9 +8,9 @@ import {
 import { type RawData, WebSocket } from 'ws';
 import { errorMessage } from '../../lib/error-message.ts';
 import { cutText } from '../../lib/text/cut-text.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { isLoopback } from '../transport/is-loopback.ts';
-import { maxMessageBytes } from '../transport/limits.ts';
+import { maxMessageBytes } from '../transport/link-limits.ts';
 import type { LinkWire } from '../transport/link-wire.ts';
 import { createWebSocketWire } from '../transport/web-socket-wire.ts';
 
@@ -120,5 +120,5 @@ function toHttpRefusal(status: number): Partial<ConnectionEnd> {
 
 /** Cleans a text that the other side wrote, to be printed on the operator's terminal. */
 function toLine(text: string): string {
-  return cutText(stripControl(text).replace(/\s+/g, ' '), 500);
+  return cutText(stripControlSequences(text).replace(/\s+/g, ' '), 500);
 }

@@ -1,5 +1,5 @@
 import { ProtocolFault } from './frames.ts';
-import { ackAfterBytes, ackAfterMs } from './limits.ts';
+import { ackAfterBytes, ackAfterMs } from './link-limits.ts';
 
 /**
  * Tracks which frames were received and acknowledged. Calls `onDue` when an acknowledgement must be sent although no

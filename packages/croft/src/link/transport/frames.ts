@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { channelCount, maxDataBytes, maxJsonBytes } from './limits.ts';
+import { channelCount, maxDataBytes, maxJsonBytes } from './link-limits.ts';
 
 /**
  * A message holds one or more frames. Numbers are little endian:

@@ -1,5 +1,5 @@
 import { cutText } from '../../lib/text/cut-text.ts';
-import { stripControl } from '../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { createAckTracker } from './ack-tracker.ts';
 import {
   decodeFrames,
@@ -10,7 +10,7 @@ import {
   ProtocolFault,
   stampFrame,
 } from './frames.ts';
-import { maxBufferedBytes } from './limits.ts';
+import { maxBufferedBytes } from './link-limits.ts';
 import type { LinkWire } from './link-wire.ts';
 import { createSendQueue } from './send-queue.ts';
 
@@ -202,5 +202,5 @@ export class Link {
 
 /** Cleans a reason that the other side wrote. */
 function toLine(payload: Buffer): string {
-  return cutText(stripControl(payload.toString()).replaceAll('\n', ' '), 200);
+  return cutText(stripControlSequences(payload.toString()).replaceAll('\n', ' '), 200);
 }

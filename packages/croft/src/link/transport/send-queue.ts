@@ -1,5 +1,5 @@
 import { encodeFrame, type FrameType, stampFrame } from './frames.ts';
-import { batchBytes, fullLinkBytes, maxLinkBytes } from './limits.ts';
+import { batchBytes, fullLinkBytes, maxLinkBytes } from './link-limits.ts';
 import { createUnacknowledgedFrames } from './unacknowledged-frames.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
-import { maxBufferedBytes } from './limits.ts';
+import { maxBufferedBytes } from './link-limits.ts';
 import type { LinkWire, LinkWireEvents } from './link-wire.ts';
 
 interface WebSocketWireOptions {

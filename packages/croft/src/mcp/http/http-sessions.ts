@@ -2,7 +2,7 @@ import { isChildId, type Principal, sessionNotFound, toSessionId } from '../../c
 import type { ClientElicitation } from '../elicitation.ts';
 import type { McpApp } from '../mcp-app.ts';
 import { createMcpServer, type SessionLike } from '../mcp-server.ts';
-import { asksForInstructions } from './request-body.ts';
+import { asksForInstructions } from './read-request-body.ts';
 
 /** A session that a request may use. */
 export interface HttpSession<S> {

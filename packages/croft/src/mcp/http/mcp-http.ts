@@ -13,7 +13,7 @@ import { readSessionName } from '../read-session-name.ts';
 import { type ConnectionLimit, createConnectionLimit } from './connection-limit.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import { createProtocol2025Connections } from './protocol-2025-connections.ts';
-import { isHandshake, readJson } from './request-body.ts';
+import { isHandshake, readJson } from './read-request-body.ts';
 import { refuseSession } from './session-refusals.ts';
 
 export interface McpHttpOptions {

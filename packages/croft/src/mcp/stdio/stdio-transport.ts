@@ -3,8 +3,8 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { createByteLineSplitter } from '../../lib/text/lines/byte-line-splitter.ts';
 import { MalformedLine, readMessage } from './message-line.ts';
 import { createMessagePacer } from './message-pacer.ts';
-import { createOutbox } from './outbox.ts';
 import { createPendingRequests } from './pending-requests.ts';
+import { createStdoutQueue } from './stdout-queue.ts';
 
 interface StdioTransportOptions {
   readonly stdin: Readable;
@@ -25,7 +25,7 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
   let onAllAnswered: (() => void) | undefined;
   let isClosed = false;
   const turns = createMessagePacer({ take: accept, onEmpty: () => stdin.resume() });
-  const outbox = createOutbox({
+  const outbox = createStdoutQueue({
     stdout,
     onFull: turns.hold,
     onFlushed: () => pending.isNone() && onAllAnswered?.(),

@@ -10,7 +10,7 @@ import {
   outOfMemoryReason,
   toInitDenial,
   toSystemCallDenial,
-} from '../../host/denials.ts';
+} from '../../host/denial-log.ts';
 import { openEgress } from '../../host/egress.ts';
 import { createEtcCopy } from '../../host/etc-copy.ts';
 import { createWatchdogs, type Watchdog, type Watchdogs } from '../../host/limits/watchdog.ts';

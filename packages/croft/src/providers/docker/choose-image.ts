@@ -1,7 +1,7 @@
 import type { HostTools } from '../../host/toolchains/host-tools.ts';
-import type { Engine } from './engine.ts';
+import { unavailable } from './docker-errors.ts';
+import type { EngineClient } from './engine-client.ts';
 import { ensureMountPointImage } from './mount-point-image.ts';
-import { unavailable } from './unavailable.ts';
 
 /** The programs of a container. */
 export interface ChosenImage {
@@ -14,7 +14,11 @@ export interface ChosenImage {
 const usualPath = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Chooses the image that was asked for by name, or else this machine's own programs. Never fetches an image. */
-export async function chooseImage(engine: Engine, wanted: string | undefined, ofHost: HostTools): Promise<ChosenImage> {
+export async function chooseImage(
+  engine: EngineClient,
+  wanted: string | undefined,
+  ofHost: HostTools,
+): Promise<ChosenImage> {
   if (wanted === undefined) return { name: await ensureMountPointImage(engine), tools: ofHost, isHost: true };
   const found = await engine.findImage(wanted);
   if (!found) throw unavailable(`the image ${wanted} is not on this machine; fetch it first: docker pull ${wanted}`);

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { systemDirectories } from '../../host/sandbox-paths.ts';
 import { sha256 } from '../../lib/crypto/sha256.ts';
-import type { Engine } from './engine.ts';
+import type { EngineClient } from './engine-client.ts';
 
 const blockBytes = 512;
 const directories = ['etc', 'home', 'proc', 'run', 'sys', 'dev', 'usr', 'var'];
@@ -11,7 +11,7 @@ const imageName = 'localhost/croft-host';
  * Makes an image of empty directories, unless it exists. This machine's own system is mounted over them, so that
  * toolchains are the same as with bubblewrap, and no registry is needed.
  */
-export async function ensureMountPointImage(engine: Engine): Promise<string> {
+export async function ensureMountPointImage(engine: EngineClient): Promise<string> {
   const tar = toTar();
   // The hash is part of the name and not of the tag, because Podman ignores the tag.
   const name = `${imageName}-${sha256(tar).slice(0, 12)}`;

@@ -1,5 +1,5 @@
 import { observeGroup } from '../../lib/cgroup/find-groups.ts';
-import type { Engine } from './engine.ts';
+import type { EngineClient } from './engine-client.ts';
 
 /** The container's first process on this machine, or 0, and the control group that counts what its limits refused. */
 export interface ContainerObservation {
@@ -8,7 +8,7 @@ export interface ContainerObservation {
 }
 
 /** The engine may number processes differently. The pid counts only if that process is in the container's group. */
-export async function observeContainer(engine: Engine, id: string): Promise<ContainerObservation> {
+export async function observeContainer(engine: EngineClient, id: string): Promise<ContainerObservation> {
   const pid = await engine.pidOf(id).catch(() => 0);
   const group = observeGroup(pid, id);
   return { pid: group ? pid : 0, group };

@@ -7,7 +7,7 @@ import {
   outOfMemoryReason,
   toInitDenial,
   toSystemCallDenial,
-} from '../../host/denials.ts';
+} from '../../host/denial-log.ts';
 import { type Egress, openEgress } from '../../host/egress.ts';
 import { explainStartFailure } from '../../host/explain-start-failure.ts';
 import type { Watchdogs } from '../../host/limits/watchdog.ts';
@@ -19,10 +19,10 @@ import type { ChosenImage } from './choose-image.ts';
 import type { ContainerOptions } from './container-config.ts';
 import { toContainerMounts } from './container-mounts.ts';
 import { toContainerSandbox } from './container-sandbox.ts';
-import type { Engine } from './engine.ts';
+import { providerName, unavailable } from './docker-errors.ts';
+import type { EngineClient } from './engine-client.ts';
 import { type InitSocket, listenForInit } from './init-socket.ts';
 import { type ContainerObservation, hasKilledForMemory, observeContainer } from './observe-container.ts';
-import { providerName, unavailable } from './unavailable.ts';
 
 /** Time limit from the start of the container until its init takes commands, including the search for control files. */
 const entersWithinMs = 30_000;
@@ -36,7 +36,7 @@ export interface OpenContainerOptions extends DockerParts {
   readonly spec: SandboxSpec;
   readonly owner: Owner | undefined;
   readonly image: ChosenImage;
-  readonly engine: Engine;
+  readonly engine: EngineClient;
   readonly init: string;
   /** The directory for sockets, which no other process can enter. */
   readonly socketDirectory: string;
@@ -63,7 +63,7 @@ export async function openContainer(options: OpenContainerOptions): Promise<Sand
   const late = setTimeout(initSocket.close, entersWithinMs);
   const entered = await entering.finally(() => clearTimeout(late));
   egress?.unlinkSocket();
-  return toContainerSandbox(options, { ...entered, ...seen, denials });
+  return toContainerSandbox(options, { ...entered, ...seen, id, denials });
 }
 
 async function startContainer(
@@ -98,7 +98,7 @@ function identityOf(directoryFd: number): string {
  * The engine also removes the container when its init has ended. If the engine is gone, the next server's sweep removes
  * what it left.
  */
-async function endContainer(engine: Engine, id: string): Promise<void> {
+async function endContainer(engine: EngineClient, id: string): Promise<void> {
   try {
     await engine.remove(id);
     await engine.waitFor(id);

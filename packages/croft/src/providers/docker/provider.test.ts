@@ -9,7 +9,7 @@ import { startEngine } from '../../../test/support/sandboxes/docker-engine.ts';
 import { openSandbox, roomyLimits } from '../../../test/support/sandboxes/open-sandbox.ts';
 import type { Provider, Sandbox } from '../../core/commands/sandbox.ts';
 import { ownLabel } from './container-config.ts';
-import { createEngine } from './engine.ts';
+import { createEngineClient } from './engine-client.ts';
 import { createDocker } from './provider.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
@@ -151,7 +151,7 @@ describe.runIf(docker)('docker', () => {
 
   test('containers of a killed server are removed, and no others', async () => {
     await openSandbox(makeFixture().path, { provider });
-    const engine = createEngine(socket);
+    const engine = createEngineClient(socket);
     const [{ Image }] = (await docker?.ask('GET', '/containers/json')) ?? [];
     const left = await engine.create('left', { Image, Cmd: ['x'], Labels: { [ownLabel]: '1' } });
     const foreign = await engine.create('foreign', { Image, Cmd: ['x'] });
@@ -189,6 +189,6 @@ describe('without a Docker engine', () => {
     onTestFinished(() => void server.close());
     await expect(openWith(fixture.at('socket'))).rejects.toMatchObject(unavailable(/^Docker cannot make a sandbox/));
     isSilent = true;
-    await expect(createEngine(fixture.at('socket'), 50).list({})).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    await expect(createEngineClient(fixture.at('socket'), 50).list({})).rejects.toMatchObject({ code: 'ABORT_ERR' });
   });
 });

@@ -10,10 +10,10 @@ import { makeTemporaryDirectory } from '../../lib/files/temporary-directory.ts';
 import { findUnreachable, ownerOf } from '../../lib/files/workspace-owner.ts';
 import { chooseImage } from './choose-image.ts';
 import { toContainerConfig } from './container-config.ts';
-import { createEngine } from './engine.ts';
+import { explainEngine, providerName, unavailable } from './docker-errors.ts';
+import { createEngineClient } from './engine-client.ts';
 import { type DockerParts, openContainer } from './open-container.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
-import { explainEngine, providerName, unavailable } from './unavailable.ts';
 
 interface DockerOptions extends HostToolsOptions {
   /** The engine's socket. Without it, Docker's usual socket. */
@@ -33,7 +33,7 @@ export function createDocker(
   parts: DockerParts = { toContainer: toContainerConfig },
 ): Provider {
   const { dockerSocket = usualSocket, image: wanted } = options;
-  const engine = createEngine(dockerSocket);
+  const engine = createEngineClient(dockerSocket);
   const [findTools, personalize] = [createHostTools(options), createPersonalSettingsAdder(options)];
   const watchdogs = createWatchdogs();
   const starting = createConcurrencyLimit(2 * availableParallelism());

@@ -4,11 +4,11 @@ import { maxWholeBytes } from '../../disk/read/read-content.ts';
 import { toPieces } from '../../link/calls/bounded-streams.ts';
 import { maxPathLength } from '../../link/methods/define-method.ts';
 import * as methods from '../../link/methods/files.ts';
-import { toAllowControl } from './allow-control.ts';
 import { createRemoteFileChanger } from './change-file.ts';
 import { openRemoteFile } from './open-file.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';
 import { invalidAnswer } from './rpc/runner-errors.ts';
+import { toAllowControl } from './to-allow-control.ts';
 import { uploadRemoteFile } from './upload-file.ts';
 
 const { channels, maxListBytes } = methods;

@@ -3,8 +3,8 @@ import type { CheckedWork, History } from '../../core/history/ports/history.ts';
 import type { LinkMethod } from '../../link/methods/define-method.ts';
 import { maxListBytes } from '../../link/methods/files.ts';
 import * as methods from '../../link/methods/history.ts';
-import { firstMessage } from './rpc/first-message.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';
+import { waitForFirstMessage } from './rpc/wait-for-first-message.ts';
 
 const { answerChannel } = methods;
 
@@ -61,7 +61,7 @@ export function createRemoteHistory(rpc: RpcClient, handle: string, { hasChecks 
 /** As with a local history, a call does not fail because its history cannot be recorded. */
 async function record<T>(rpc: RpcClient, params: z.input<typeof methods.recordCall.params>, work: () => Promise<T>) {
   const asked = rpc.begin(methods.recordCall, params);
-  await firstMessage(asked, methods.RecordState, rpc).catch(() => {});
+  await waitForFirstMessage(asked, methods.RecordState, rpc).catch(() => {});
   try {
     return await work();
   } finally {
@@ -75,7 +75,7 @@ type CheckParams = z.input<typeof methods.recordCheck.params>;
 /** As with a local history, a check does not fail because nobody can tell what it changed. */
 async function recordCheck<T>(rpc: RpcClient, params: CheckParams, work: () => Promise<T>): Promise<CheckedWork<T>> {
   const asked = rpc.begin(methods.recordCheck, params);
-  await firstMessage(asked, methods.RecordState, rpc).catch(() => {});
+  await waitForFirstMessage(asked, methods.RecordState, rpc).catch(() => {});
   let said: Omit<CheckedWork<T>, 'result'> = { altered: [], unverified: 'silent' };
   const result = await work().finally(async () => {
     asked.sendMessage({ order: 'over' });

@@ -1,14 +1,14 @@
 import type { ByteRange, OpenFile } from '../../core/files/files.ts';
 import { withIdleTimeout } from '../../link/calls/bounded-streams.ts';
 import { channels, FileOpened, openFile, readRange } from '../../link/methods/files.ts';
-import { firstMessage } from './rpc/first-message.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';
 import { invalidAnswer } from './rpc/runner-errors.ts';
+import { waitForFirstMessage } from './rpc/wait-for-first-message.ts';
 
 /** The runner keeps the file open until it is disposed of here, or the link is lost. */
 export async function openRemoteFile(rpc: RpcClient, at: { place: string; path: string }): Promise<OpenFile> {
   const asked = rpc.begin(openFile, at);
-  const { file, stat } = await firstMessage(asked, FileOpened, rpc);
+  const { file, stat } = await waitForFirstMessage(asked, FileOpened, rpc);
   return {
     stat,
     chunks: (range) => chunksOf(rpc, file, range),

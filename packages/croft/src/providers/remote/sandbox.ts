@@ -3,10 +3,10 @@ import type { Sandbox, SandboxDenial } from '../../core/commands/sandbox.ts';
 import type { SandboxRequest } from '../../core/runner-workspaces/runner-workspace.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { openSandbox, SandboxEvent } from '../../link/methods/sandbox.ts';
-import { startRemoteProgram } from './program.ts';
-import { firstMessage } from './rpc/first-message.ts';
 import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
 import { invalidAnswer } from './rpc/runner-errors.ts';
+import { waitForFirstMessage } from './rpc/wait-for-first-message.ts';
+import { startRemoteProgram } from './start-remote-program.ts';
 
 /** Opening and closing the sandbox of a large workspace takes a while, and the connection may be cut meanwhile. */
 const openWithinMs = 120_000;
@@ -36,9 +36,9 @@ export async function toRemoteSandbox(rpc: RpcClient, asked: RpcCall<unknown>): 
     else if (news.type === 'denials') denials.add(news.denials);
     else throw invalidAnswer(openSandbox.name, 'a second sandbox');
   };
-  const opened = await firstMessage(asked, SandboxEvent, { patienceMs: openWithinMs, onMore });
+  const opened = await waitForFirstMessage(asked, SandboxEvent, { patienceMs: openWithinMs, onMore });
   if (opened.type !== 'open') throw endWith(asked, invalidAnswer(openSandbox.name, 'no sandbox'));
-  const { sandbox: id, name, workspacePath, temporaryPath, network, limits } = opened;
+  const { sandbox: id, name, workspacePath, temporaryPath, network, limits, canSuspend } = opened;
 
   return {
     ...{ name, workspacePath, temporaryPath, network, limits },
@@ -49,6 +49,12 @@ export async function toRemoteSandbox(rpc: RpcClient, asked: RpcCall<unknown>): 
       return startRemoteProgram(rpc, id, command, denials.add);
     },
     takeDenials: denials.take,
+    ...(canSuspend && {
+      suspend() {
+        asked.sendMessage({ type: 'suspend' });
+        return () => asked.sendMessage({ type: 'resume' });
+      },
+    }),
     async close() {
       if (end !== undefined) return;
       asked.sendMessage({ type: 'close' });

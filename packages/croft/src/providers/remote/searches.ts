@@ -2,8 +2,8 @@ import { AppError } from '@croft/protocol';
 import type { RunningSearch, SearchBox, SearchCommand } from '../../core/content/search/search-box.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
 import { startSearch } from '../../link/methods/sandbox.ts';
-import { toExit, toOutputs } from './program.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';
+import { toExit, toOutputs } from './start-remote-program.ts';
 
 /** Each search is one call. The runner opens and closes the search boxes. */
 export function createRemoteSearches(rpc: RpcClient, handle: string): Workspace['withSearchBox'] {

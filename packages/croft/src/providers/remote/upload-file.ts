@@ -1,7 +1,7 @@
 import type { UploadedFile, UploadOptions } from '../../core/files/files.ts';
 import { channels, UploadState, uploadFile } from '../../link/methods/files.ts';
-import { toAllowControl } from './allow-control.ts';
 import type { RpcCall, RpcClient } from './rpc/rpc-client.ts';
+import { toAllowControl } from './to-allow-control.ts';
 
 /**
  * Sends the bytes only when the runner asks for them. When the runner has all of them, `around` runs here, and the

@@ -1,7 +1,7 @@
 import { AppError } from '@croft/protocol';
 import type { Context, Next } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { operatorId } from '../../core/accounts/access/operator.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { type FileLinkUse, readFileLinkPath, serveFileLink } from '../files/serve-file-link.ts';
 import { forwardedOf } from '../forward/forward-header.ts';
@@ -16,17 +16,17 @@ import { createTokenBuckets } from '../http/token-buckets.ts';
 import { defaultLimits, type RestPlatform } from '../platform/rest-platform.ts';
 import type { HttpMethod, Route, RouteAnswer, RouteCall } from '../platform/route.ts';
 import { removeAccountRoute } from '../routes/account.ts';
-import { heldBy } from './held-by.ts';
+import { findLeaseSubject } from './find-lease-subject.ts';
 import { createIdempotency } from './idempotency.ts';
 import {
-  identify,
+  identifyCaller,
   mustBeProgram,
   mustExistForOperator,
   mustHaveScope,
   mustReach,
   type RequestIdentity,
   toActor,
-} from './identity.ts';
+} from './identify-caller.ts';
 import { type EndpointMatch, matchPath, noSuchAddress, type RestEndpoint } from './match-path.ts';
 
 interface AccountDispatcherOptions {
@@ -127,11 +127,11 @@ async function serveElsewhere(
   c: Context,
   { actor, match }: { readonly actor: Actor; readonly match: EndpointMatch },
 ): Promise<Response | undefined> {
-  const held = actor.accountId === operatorId ? undefined : heldBy(match, c.req.method, actor);
+  const held = actor.accountId === operatorId ? undefined : findLeaseSubject(match, c.req.method, actor);
   return held && serveWhereHeld(cluster, c, forwardedOf(c), held);
 }
 
-/** A file link names an account and a workspace, and nothing that `identify` knows. */
+/** A file link names an account and a workspace, and nothing that `identifyCaller` knows. */
 function toLinkUse(
   { cluster }: RestPlatform,
   c: Context,
@@ -165,7 +165,7 @@ async function toRouteCall(
     query: route.query ? readQuery(route.query, c.req.query()) : {},
     expect: route.conditional ? readIfMatch(request.headers.get('if-match')) : {},
     body: route.raw || !route.body ? {} : await readJsonBody(request),
-    isStillAllowed: async () => (await identify(credentialsOf(c), platform)) !== undefined,
+    isStillAllowed: async () => (await identifyCaller(credentialsOf(c), platform)) !== undefined,
   };
 }
 
@@ -179,7 +179,7 @@ async function findIdentity(c: Context, match: EndpointMatch | undefined, platfo
   if (!match && c.req.header('authorization') === undefined) return undefined;
   const route = match?.endpoint.routes[methodOf(c) as HttpMethod];
   const options = { isRemoval: route === removeAccountRoute, mayRedeem: route?.signsIn ?? false };
-  return identify(credentialsOf(c), platform, options);
+  return identifyCaller(credentialsOf(c), platform, options);
 }
 
 function credentialsOf(c: Context) {

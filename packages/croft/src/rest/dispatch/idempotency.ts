@@ -5,7 +5,7 @@ import { sha256 } from '../../lib/crypto/sha256.ts';
 import { inTransaction } from '../platform/in-transaction.ts';
 import type { RestPlatform } from '../platform/rest-platform.ts';
 import type { Route, RouteAnswer, RouteCall } from '../platform/route.ts';
-import { adminId } from './identity.ts';
+import { adminId } from './identify-caller.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;
 

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '@croft/protocol';
 import type { Files, FileVersion, OpenFile } from '../../core/files/files.ts';
 import { wholeCharsEnd } from '../../lib/text/utf8-boundaries.ts';
+import { type AuditedFileAccess, wrapRead } from './audited-file-access.ts';
 import { isAmong, readTags, toTag } from './etag-conditions.ts';
 import { toFileBody } from './file-body.ts';
-import { type FileVisit, wrapRead } from './file-visit.ts';
-import { readRange } from './range.ts';
+import { readRange } from './read-range.ts';
 
 interface Opened {
   readonly file: OpenFile;
@@ -16,7 +16,7 @@ const maxTries = 5;
 const sniffedBytes = 4096;
 
 /** Sends a file, or a part of it, with headers that keep browsers from running it. */
-export async function download(visit: FileVisit, path: string, request: Request): Promise<Response> {
+export async function download(visit: AuditedFileAccess, path: string, request: Request): Promise<Response> {
   const opened = await wrapRead(visit, path, () => openVersion(visit.workspace.files, path));
   const { response, isUsed } = await answer(opened, path, request).catch(async (thrown) => {
     await opened.file[Symbol.asyncDispose]();

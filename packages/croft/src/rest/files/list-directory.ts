@@ -1,8 +1,8 @@
 import { AppError, type FileEntry, type FileList } from '@croft/protocol';
 import { type ListedFile, listFiles } from '../../core/content/list-files.ts';
 import type { Files } from '../../core/files/files.ts';
+import { type AuditedFileAccess, wrapRead } from './audited-file-access.ts';
 import { toTag } from './etag-conditions.ts';
-import { type FileVisit, wrapRead } from './file-visit.ts';
 
 interface ListRequest {
   /** Relative to the root; empty for the root. */
@@ -17,7 +17,7 @@ interface ListRequest {
 const maxHashedBytes = 1024 * 1024;
 
 /** Returns one page of a directory. Returns `undefined` if the path is a file. */
-export function listDirectoryPage(visit: FileVisit, request: ListRequest): Promise<FileList | undefined> {
+export function listDirectoryPage(visit: AuditedFileAccess, request: ListRequest): Promise<FileList | undefined> {
   const { files } = visit.workspace;
   return wrapRead(visit, request.path, async () => {
     if (request.path !== '' && (await files.stat(request.path)).kind === 'file') return undefined;
@@ -28,7 +28,7 @@ export function listDirectoryPage(visit: FileVisit, request: ListRequest): Promi
 }
 
 /** A single file as a list entry. */
-export async function listOne(visit: FileVisit, path: string): Promise<FileEntry> {
+export async function listOne(visit: AuditedFileAccess, path: string): Promise<FileEntry> {
   const { kind, size, mtimeMs } = await wrapRead(visit, path, () => visit.workspace.files.stat(path));
   return { ...toEntry({ name: path.slice(path.lastIndexOf('/') + 1), path, kind, size }), updatedAt: toTime(mtimeMs) };
 }

@@ -1,7 +1,7 @@
 import type { RestPlatform } from '../platform/rest-platform.ts';
 import type { RouteCall } from '../platform/route.ts';
 import { type FileLinkClaims, signFileLink } from './file-link-token.ts';
-import { keyIdOf } from './open-visit.ts';
+import { keyIdOf } from './open-audited-file-access.ts';
 
 type FileLinkRequest = Pick<FileLinkClaims, 'path' | 'method' | 'maxBytes'> & {
   readonly expiresInSeconds: number;

@@ -1,8 +1,8 @@
 import { AppError } from '@croft/protocol';
+import { type AuditedFileAccess, auditedChange } from './audited-file-access.ts';
 import { isAmong, readTags } from './etag-conditions.ts';
-import { auditedChange, type FileVisit } from './file-visit.ts';
 
-export async function renamePath(visit: FileVisit, from: string, to: string) {
+export async function renamePath(visit: AuditedFileAccess, from: string, to: string) {
   if (`${to}/`.startsWith(`${from}/`))
     throw new AppError('E_INVALID_INPUT', 'Invalid destination path', { details: { from, to } });
   const renamed = await auditedChange(visit, { action: 'file.rename', details: { from, to } }, () =>
@@ -12,7 +12,7 @@ export async function renamePath(visit: FileVisit, from: string, to: string) {
 }
 
 export async function removePath(
-  visit: FileVisit,
+  visit: AuditedFileAccess,
   { path, recursive }: { readonly path: string; readonly recursive: boolean },
   headers: Headers,
 ) {

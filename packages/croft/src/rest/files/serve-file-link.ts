@@ -1,10 +1,10 @@
 import { AppError } from '@croft/protocol';
 import type { RestPlatform } from '../platform/rest-platform.ts';
+import type { AuditedFileAccess } from './audited-file-access.ts';
 import { download } from './download.ts';
 import { type FileLinkClaims, openFileLink } from './file-link-token.ts';
-import type { FileVisit } from './file-visit.ts';
 import { isKeyActive } from './is-key-active.ts';
-import { openVisit } from './open-visit.ts';
+import { openAuditedFileAccess } from './open-audited-file-access.ts';
 import { upload } from './upload.ts';
 
 /** Returns the token of a file link: `/v1/links/…`, or `/v1/downloads/…` for links that only read. */
@@ -64,9 +64,15 @@ async function mustBeActive(platform: RestPlatform, { accountId, keyId }: FileLi
   if (!(await isKeyActive(platform, accountId, keyId))) throw noLink();
 }
 
-async function enterBy(platform: RestPlatform, claims: FileLinkClaims, { signal }: Request): Promise<FileVisit> {
+async function enterBy(
+  platform: RestPlatform,
+  claims: FileLinkClaims,
+  { signal }: Request,
+): Promise<AuditedFileAccess> {
   const { accountId, workspaceId, keyId } = claims;
-  return openVisit(platform, { accountId, workspaceId, label: `link of key ${keyId}`, signal }).catch(hideReason);
+  return openAuditedFileAccess(platform, { accountId, workspaceId, label: `link of key ${keyId}`, signal }).catch(
+    hideReason,
+  );
 }
 
 function hideReason(thrown: unknown): never {

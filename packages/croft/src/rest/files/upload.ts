@@ -1,11 +1,16 @@
 import { AppError, type FileWritten } from '@croft/protocol';
 import type { UploadedFile } from '../../core/files/files.ts';
 import { discard } from '../http/body-limit.ts';
+import { type AuditedFileAccess, audited, wrapChange, wrapRead } from './audited-file-access.ts';
 import { asPreconditionFailure, toPrecondition, toTag } from './etag-conditions.ts';
-import { audited, type FileVisit, wrapChange, wrapRead } from './file-visit.ts';
 
 /** Writes the body of a request as a file, completely or not at all. `maxBytes` is the limit of a file link. */
-export async function upload(visit: FileVisit, path: string, request: Request, maxBytes?: number): Promise<Response> {
+export async function upload(
+  visit: AuditedFileAccess,
+  path: string,
+  request: Request,
+  maxBytes?: number,
+): Promise<Response> {
   const max = Math.min(visit.maxUploadBytes, maxBytes ?? Number.POSITIVE_INFINITY);
   mustFit(request, max);
   const written = await putFile(visit, path, readBody(request), { headers: request.headers, maxBytes: max });
@@ -22,7 +27,7 @@ interface PutFileOptions {
 }
 
 export function putFile(
-  visit: FileVisit,
+  visit: AuditedFileAccess,
   path: string,
   pieces: AsyncIterable<Uint8Array>,
   { headers, maxBytes }: PutFileOptions,

@@ -2,9 +2,9 @@ import { AppError } from '@croft/protocol';
 import { makeZip } from 'client-zip';
 import { type ListedFile, listFiles } from '../../core/content/list-files.ts';
 import type { Files, OpenFile } from '../../core/files/files.ts';
+import { type AuditedFileAccess, wrapRead } from './audited-file-access.ts';
 import { safeHeaders, toAttachment } from './download.ts';
 import { exactBytes } from './file-body.ts';
-import { type FileVisit, wrapRead } from './file-visit.ts';
 
 interface ZipOptions {
   /** Relative to the root; empty for the whole workspace. */
@@ -21,7 +21,7 @@ const bulky = ['.git', 'node_modules'] as const;
  * cuts the connection, so that a zip that ends normally is complete.
  */
 export async function zipFolder(
-  visit: FileVisit,
+  visit: AuditedFileAccess,
   { path, include, now }: ZipOptions,
   request: Request,
 ): Promise<Response> {

@@ -2,9 +2,9 @@ import { AppError, FileRemoveQuery, type FileTree, FileZipQuery } from '@croft/p
 import { type Context, Hono } from 'hono';
 import { listFiles } from '../../core/content/list-files.ts';
 import { needsApproval } from '../../core/workspace/permission.ts';
+import { type AuditedFileAccess, wrapRead } from '../files/audited-file-access.ts';
 import { download } from '../files/download.ts';
 import { toFileEventFeed } from '../files/file-event-feed.ts';
-import { type FileVisit, wrapRead } from '../files/file-visit.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
 import { removePath } from '../files/rename-and-remove-paths.ts';
 import { upload } from '../files/upload.ts';
@@ -46,7 +46,7 @@ export function createFlagApi(workspaces: FlagWorkspaces) {
     return workspaces.pick(req.query('workspace'));
   }
 
-  function enter(c: Context): FileVisit {
+  function enter(c: Context): AuditedFileAccess {
     const { signal } = c.req.raw;
     return {
       workspace: pick(c),
@@ -58,7 +58,7 @@ export function createFlagApi(workspaces: FlagWorkspaces) {
   }
 
   /** Every client has this token. So where a person has to approve each change, changes by `/api` are refused. */
-  function enterToChange(c: Context): FileVisit {
+  function enterToChange(c: Context): AuditedFileAccess {
     const { permission, access } = pick(c);
     if (access === 'read-write' && needsApproval(permission, { access: 'write' }))
       throw new AppError('E_FORBIDDEN', 'a person has to agree to each change here', {
@@ -68,7 +68,7 @@ export function createFlagApi(workspaces: FlagWorkspaces) {
   }
 }
 
-async function readTree(visit: FileVisit, { name, root }: FlagWorkspace): Promise<FileTree> {
+async function readTree(visit: AuditedFileAccess, { name, root }: FlagWorkspace): Promise<FileTree> {
   const { files } = visit.workspace;
   return wrapRead(visit, '', async () => {
     const entries: FileTree['entries'] = [];

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Holding } from '../../app/cluster/holding.ts';
+import type { Holding } from '../../app/cluster/holding-server.ts';
 import { forwardHeader, writeForwardHeader } from './forward-header.ts';
 import { serverLost } from './forward-refusal.ts';
 import { openRequest } from './send-to-server.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@croft/protocol';
 import type { Context } from 'hono';
 import type { Cluster } from '../../app/cluster/cluster.ts';
-import type { Holding } from '../../app/cluster/holding.ts';
+import type { Holding } from '../../app/cluster/holding-server.ts';
 import { type Forwarded, forwardHeader, refusedHeader, writeForwardHeader } from './forward-header.ts';
 import { forwardRefusal, loop, serverLost } from './forward-refusal.ts';
 import { withoutHopHeaders } from './hop-headers.ts';

@@ -1,9 +1,9 @@
 import type { App } from '../../app/app.ts';
+import { createFlagWorkspaceRecords } from '../../app/operator/flag-workspace-records.ts';
+import { createFlagWorkspacesAuditTrail } from '../../app/operator/flag-workspaces-audit-trail.ts';
 import { toOperatorFence } from '../../app/operator/operator-fence.ts';
-import { createOperatorRecords } from '../../app/operator/operator-records.ts';
-import { createOperatorTrail } from '../../app/operator/operator-trail.ts';
 import type { LocalApprovals } from '../../app/records/local-approvals.ts';
-import { flagsAgentId } from '../../core/accounts/access/operator.ts';
+import { flagsAgentId } from '../../core/accounts/access/operator-ids.ts';
 import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import type { Scope } from '../../core/accounts/ports/registry.ts';
 import type { FileAccess } from '../../core/content/changes/file-access.ts';
@@ -27,7 +27,7 @@ interface OperatorAccessOptions {
  */
 export function toOperatorAccess(accounts: RestPlatform, options: OperatorAccessOptions): OperatorAccess {
   const { app, token, local, files } = options;
-  const { events, audit, verify } = createOperatorTrail(local, app.journal);
+  const { events, audit, verify } = createFlagWorkspacesAuditTrail(local, app.journal);
   const of = (id: string): Workspace => {
     const workspace = app.workspaces.list().find(({ name }) => name === id);
     if (!workspace) throw notFound('Workspace');
@@ -36,7 +36,7 @@ export function toOperatorAccess(accounts: RestPlatform, options: OperatorAccess
   const platform: RestPlatform = {
     ...accounts,
     ...{ records: local.records, approvals: local.approvalInbox, events, forks: undefined },
-    registry: { ...accounts.registry, ...createOperatorRecords(app), audit },
+    registry: { ...accounts.registry, ...createFlagWorkspaceRecords(app), audit },
     agents: toAgentApi(app),
     files: { ...accounts.files, feeds: files.feeds, of: async (_, id) => toFileAccess(of(id)) },
     histories: { of: async (_, id) => of(id).history },

@@ -9,7 +9,7 @@ import type { OpenSandboxes } from '../../core/commands/open-sandboxes.ts';
 import type { ChangeFeeds } from '../../core/content/changes/change-feeds.ts';
 import type { FileAccessFinder } from '../../core/content/changes/file-access.ts';
 import type { RunnerView } from '../../core/runners/runner.ts';
-import type { Tickets } from '../../core/terminals/tickets.ts';
+import type { Tickets } from '../../core/terminals/terminal-tickets.ts';
 import type { AccountForkAccess, AccountHistories } from './account-histories.ts';
 import type { AgentApi } from './agent-api.ts';
 

@@ -1,5 +1,5 @@
 import { AppError, Deleted, SessionAnswer, type SignedIn, SignInLink } from '@croft/protocol';
-import { operatorId } from '../../core/accounts/access/operator.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
 import { appendAudit } from '../../core/accounts/audit/audit-log.ts';
 import type { SessionHolder } from '../../core/accounts/keys/browser-sessions.ts';
 import { version } from '../../version.ts';

@@ -6,7 +6,7 @@ import {
   CheckpointQuery,
   UndoCalls,
 } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import { toCheckpointOutput, toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
 import type * as history from '../../core/history/ports/history.ts';
 import { toDiffAnswer } from '../files/diff-answer.ts';
@@ -55,7 +55,7 @@ export const checkpointRoutes = [
     failures: ['E_NOT_FOUND', 'E_CONFLICT'],
     async handle(platform, call) {
       const history = await historyOf(platform, call);
-      const { calls = 1, checkpointId } = parseBody(UndoCalls, call.body);
+      const { calls = 1, checkpointId } = parseRequestBody(UndoCalls, call.body);
       const target = checkpointId === undefined ? { count: calls } : { id: checkpointId };
       const by = { tool: 'undo', session: call.actor.label, title: checkpointId ?? '' };
       const { undone, report } = await auditedHistoryChange(platform, call, { action: 'undo', details: target }, () =>

@@ -1,6 +1,6 @@
 import { type AccountEvent, AccountEventsQuery } from '@croft/protocol';
 import type { EventReader, PositionedEvent } from '../../core/account-events/account-events.ts';
-import { canHear } from '../../core/account-events/can-hear.ts';
+import { maySeeEvent } from '../../core/account-events/may-see-event.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { toEventStream, toEventText } from '../http/event-stream.ts';
 import { defineRoute } from '../platform/route.ts';
@@ -46,7 +46,7 @@ function toFeed(reader: EventReader, actor: Actor) {
 }
 
 function toText(events: readonly PositionedEvent[], actor: Actor, position: string): string {
-  const heard = events.filter(({ event }) => canHear(actor, event));
+  const heard = events.filter(({ event }) => maySeeEvent(actor, event));
   const text = heard.map(({ id, event }) => toEventText(event satisfies AccountEvent, id)).join('');
   return text === '' ? `id: ${position}\n\n` : text;
 }

@@ -7,12 +7,12 @@ import {
   WorkspaceSearch,
   WorkspaceSearchQuery,
 } from '@croft/protocol';
-import { searchForPeople } from '../../core/content/search/search-for-people.ts';
+import { searchContentsForRest } from '../../core/content/search/search-contents-for-rest.ts';
+import { wrapRead } from '../files/audited-file-access.ts';
 import { download } from '../files/download.ts';
 import { toFileEventFeed } from '../files/file-event-feed.ts';
-import { wrapRead } from '../files/file-visit.ts';
 import { readAtSnapshot } from '../files/files-at-snapshot.ts';
-import { openVisitFor } from '../files/open-visit.ts';
+import { openAuditedFileAccessFor } from '../files/open-audited-file-access.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
 import { upload } from '../files/upload.ts';
 import { zipFolder } from '../files/zip-folder.ts';
@@ -46,7 +46,7 @@ export const fileContentRoutes = [
     failures: [...failures, 'E_NOT_A_FILE', 'E_RANGE'],
     handle: async (platform, call) => {
       const { path, snapshot } = call.query;
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       return snapshot === undefined
         ? download(visit, readPath(path), call.request)
         : readAtSnapshot(await pastOf(platform, call), snapshot, readPath(path));
@@ -67,7 +67,7 @@ export const fileContentRoutes = [
     headers: { 'If-Match': 'ETags as last seen, or *', 'If-None-Match': '* for a file that is new' },
     failures: [...changeFailures, 'E_NOT_A_FILE', 'E_TOO_LARGE', 'E_PRECONDITION_FAILED'],
     handle: async (platform, call) => {
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       return upload(visit, readPath(call.query.path), call.request);
     },
   }),
@@ -82,7 +82,7 @@ export const fileContentRoutes = [
     answerType: 'application/zip',
     failures: [...failures, 'E_NOT_A_DIRECTORY'],
     handle: async (platform, call) => {
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       const { path, include = '' } = call.query;
       const now = new Date((platform.now ?? Date.now)());
       return zipFolder(visit, { path: readDirectory(path), include: include.split(','), now }, call.request);
@@ -99,12 +99,12 @@ export const fileContentRoutes = [
     failures: [...failures, 'E_BAD_PATTERN'],
     async handle(platform, call) {
       const { pattern, literal: isLiteral, ignoreCase: ignoresCase, path, glob, limit } = call.query;
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       const { search, files } = visit.workspace;
       if (!search) throw noSearchHere();
       const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(searchMs)]);
       const wanted = { pattern, isLiteral, ignoresCase, glob, limit, signal, path: readDirectory(path) };
-      return { body: await wrapRead(visit, pattern, () => searchForPeople({ ...search, files }, wanted)) };
+      return { body: await wrapRead(visit, pattern, () => searchContentsForRest({ ...search, files }, wanted)) };
     },
   }),
   defineRoute({
@@ -120,7 +120,7 @@ export const fileContentRoutes = [
     async handle(platform, call) {
       const { actor, params, request } = call;
       const { accountId } = actor;
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       const joined = await platform.files.feeds.join(accountId, params.workspaceId, visit.workspace);
       const isThere = () =>
         platform.files.of(accountId, params.workspaceId).then(

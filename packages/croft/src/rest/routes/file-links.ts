@@ -1,8 +1,8 @@
 import { AppError, CreateDownloadLink, CreateFileLink, DownloadLink, FileLink } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
-import { openVisitFor } from '../files/open-visit.ts';
+import { openAuditedFileAccessFor } from '../files/open-audited-file-access.ts';
 import { readPath } from '../files/read-path.ts';
 import { defineRoute } from '../platform/route.ts';
 
@@ -18,8 +18,8 @@ export const fileLinkRoutes = [
     answer: FileLink,
     failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
-      const wanted = parseBody(CreateFileLink, call.body);
+      const visit = await openAuditedFileAccessFor(platform, call);
+      const wanted = parseRequestBody(CreateFileLink, call.body);
       const { method } = wanted;
       mustMay(call.actor, method === 'PUT' ? 'write' : 'read');
       const path = readPath(wanted.path);
@@ -37,8 +37,8 @@ export const fileLinkRoutes = [
     answer: DownloadLink,
     failures: ['E_NOT_FOUND', 'E_INVALID_PATH'],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
-      const { path: written, expiresInSeconds } = parseBody(CreateDownloadLink, call.body);
+      const visit = await openAuditedFileAccessFor(platform, call);
+      const { path: written, expiresInSeconds } = parseRequestBody(CreateDownloadLink, call.body);
       const path = readPath(written);
       await visit.audit('file.link', { path, method: 'GET' });
       const { token } = makeFileLink(platform, call, { path, method: 'GET', expiresInSeconds }, call.request);

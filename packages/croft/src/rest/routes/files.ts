@@ -10,12 +10,12 @@ import {
   RemoveFile,
   RenameFile,
 } from '@croft/protocol';
-import { operatorId } from '../../core/accounts/access/operator.ts';
-import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
+import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import { listAtSnapshot } from '../files/files-at-snapshot.ts';
 import { listDirectoryPage, listOne } from '../files/list-directory.ts';
 import { makeFileLink } from '../files/make-file-link.ts';
-import { openVisitFor } from '../files/open-visit.ts';
+import { openAuditedFileAccessFor } from '../files/open-audited-file-access.ts';
 import { readDirectory, readPath } from '../files/read-path.ts';
 import { removePath, renamePath } from '../files/rename-and-remove-paths.ts';
 import { putFile, toWritten } from '../files/upload.ts';
@@ -42,7 +42,7 @@ export const fileRoutes = [
     async handle(platform, call) {
       const { query, request } = call;
       const { snapshot } = query;
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       const folder = readDirectory(query.path);
       if (snapshot !== undefined)
         return { body: await listAtSnapshot(await pastOf(platform, call), { ...query, snapshot, path: folder }) };
@@ -65,7 +65,7 @@ export const fileRoutes = [
     answer: FileWritten,
     failures: [...changeFailures],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
+      const visit = await openAuditedFileAccessFor(platform, call);
       // The body may be larger than a record, and is stored in none.
       const { path: written, contentBase64 } = readQuery(PutFile, call.body);
       const bytes = Buffer.from(contentBase64, 'base64');
@@ -83,8 +83,8 @@ export const fileRoutes = [
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
-      const { path: from, newPath } = parseBody(RenameFile, call.body);
+      const visit = await openAuditedFileAccessFor(platform, call);
+      const { path: from, newPath } = parseRequestBody(RenameFile, call.body);
       return { body: await renamePath(visit, readPath(from), readPath(newPath)) };
     },
   }),
@@ -98,8 +98,8 @@ export const fileRoutes = [
     answer: FileRenamed,
     failures: [...changeFailures, 'E_ALREADY_EXISTS'],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
-      const { from, to } = parseBody(MoveFile, call.body);
+      const visit = await openAuditedFileAccessFor(platform, call);
+      const { from, to } = parseRequestBody(MoveFile, call.body);
       return { body: await renamePath(visit, readPath(from), readPath(to)) };
     },
   }),
@@ -114,8 +114,8 @@ export const fileRoutes = [
     answer: FileRemoved,
     failures: [...changeFailures, 'E_DIRECTORY_NOT_EMPTY', 'E_PRECONDITION_FAILED'],
     async handle(platform, call) {
-      const visit = await openVisitFor(platform, call);
-      const body = parseBody(RemoveFile, call.body);
+      const visit = await openAuditedFileAccessFor(platform, call);
+      const body = parseRequestBody(RemoveFile, call.body);
       const removal = {
         path: readPath(call.query.path ?? body.path),
         recursive: call.query.recursive || (body.recursive ?? false),

@@ -1,5 +1,5 @@
 import { CreateFork, ForkAnswer, ForkList, ForkMerged, MergeFork } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import { toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
 import { forksOf } from '../platform/account-histories.ts';
 import { defineRoute } from '../platform/route.ts';
@@ -28,7 +28,7 @@ export const forkRoutes = [
     failures: [...failures, 'E_ALREADY_EXISTS', 'E_QUOTA'],
     async handle(platform, call) {
       const forks = await forksOf(platform, call);
-      const wanted = parseBody(CreateFork, call.body);
+      const wanted = parseRequestBody(CreateFork, call.body);
       const { signal } = call.request;
       const fork = await forks.fork({ ...wanted, session: call.actor.label, signal });
       return { body: { fork } };
@@ -44,7 +44,7 @@ export const forkRoutes = [
     failures: [...failures, 'E_CONFLICT'],
     async handle(platform, call) {
       const forks = await forksOf(platform, call);
-      const { fork, onConflict } = parseBody(MergeFork, call.body);
+      const { fork, onConflict } = parseRequestBody(MergeFork, call.body);
       const { report, merged, conflicts } = await forks.merge({ fork, onConflict, signal: call.request.signal });
       const { takenBackBy: _, ...paths } = toTreeReportOutput(report);
       const named = conflicts.map(({ path, reason }) => ({ path: path.toWellFormed(), reason }));

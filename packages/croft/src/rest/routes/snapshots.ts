@@ -9,7 +9,7 @@ import {
   SnapshotMade,
   SnapshotRestored,
 } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import { toTreeReportOutput } from '../../core/history/outputs/tree-report-output.ts';
 import type * as history from '../../core/history/ports/history.ts';
 import { toDiffAnswer } from '../files/diff-answer.ts';
@@ -47,7 +47,7 @@ export const snapshotRoutes = [
     failures,
     async handle(platform, call) {
       const history = await historyOf(platform, call);
-      const wanted = parseBody(CreateSnapshot, call.body);
+      const wanted = parseRequestBody(CreateSnapshot, call.body);
       const { name, description, includeIgnored = false } = wanted;
       const { signal } = call.request;
       const change = { action: 'snapshot.create', details: { name } } as const;

@@ -1,5 +1,5 @@
 import { OpenTerminal, TerminalTicket } from '@croft/protocol';
-import { parseBody } from '../../core/accounts/configs/parse-body.ts';
+import { parseRequestBody } from '../../core/accounts/configs/parse-request-body.ts';
 import { defineRoute } from '../platform/route.ts';
 
 export const terminalRoutes = [
@@ -16,7 +16,7 @@ export const terminalRoutes = [
     answer: TerminalTicket,
     failures: ['E_NOT_FOUND'],
     async handle({ terminals, registry }, { actor, params, body }) {
-      const { workspaceId, rows, columns, terminal, from } = parseBody(OpenTerminal, body);
+      const { workspaceId, rows, columns, terminal, from } = parseRequestBody(OpenTerminal, body);
       const { sandboxId } = params;
       // Fails now for an unknown id, and not later on the person's screen.
       await registry.sandboxes.get(actor, sandboxId);

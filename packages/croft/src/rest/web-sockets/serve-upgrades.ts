@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { AppError } from '@croft/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Holding } from '../../app/cluster/holding.ts';
+import type { Holding } from '../../app/cluster/holding-server.ts';
 import { forwardHeader, readForwardHeader } from '../forward/forward-header.ts';
 import { loop, serverLost } from '../forward/forward-refusal.ts';
 import { forwardUpgrade, type Upgrade } from '../forward/forward-upgrade.ts';

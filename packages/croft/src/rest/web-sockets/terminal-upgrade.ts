@@ -1,9 +1,9 @@
 import { AppError, TerminalClientMessage, type TerminalServerMessage, terminalSubprotocol } from '@croft/protocol';
 import type { RawData, WebSocket } from 'ws';
-import { operatorId } from '../../core/accounts/access/operator.ts';
+import { operatorId } from '../../core/accounts/access/operator-ids.ts';
 import type { SandboxTerminal, TerminalViewer } from '../../core/terminals/terminal.ts';
+import type { TicketClaims, Tickets } from '../../core/terminals/terminal-tickets.ts';
 import type { Terminals } from '../../core/terminals/terminals.ts';
-import type { TicketClaims, Tickets } from '../../core/terminals/tickets.ts';
 import { parseJson } from '../../lib/text/parse-json.ts';
 import type { UpgradeHandler } from './serve-upgrades.ts';
 

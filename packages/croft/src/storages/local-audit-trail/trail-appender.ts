@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { ChainLink } from '../../core/accounts/ports/audit-chain.ts';
 import type { AuditEntry, AuditRow } from '../../core/accounts/ports/call-tables.ts';
-import { addon } from '../../disk/paths/addon.ts';
+import { addon } from '../../disk/paths/native-addon.ts';
 import { sha256 } from '../../lib/crypto/sha256.ts';
 import { continuedAction, findTrailEnd, openNextFile, type TrailEnd } from './trail-end.ts';
 import { listSegments, readTailOf, segmentPath, toLine } from './trail-segments.ts';

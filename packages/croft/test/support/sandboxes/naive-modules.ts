@@ -121,7 +121,7 @@ export const rebindingResolver: Replacement = [
 
 /** Parses hosts as a browser does: with a user before them, and in every spelling of an address. */
 export const lenientTargets: Replacement = [
-  `${proxy}/target.ts`,
+  `${proxy}/proxy-target.ts`,
   () => ({ parseAuthority: (text: string) => toTarget(`http://${text}`), parseAbsoluteTarget: toTarget }),
 ];
 

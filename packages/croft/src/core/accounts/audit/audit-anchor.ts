@@ -2,7 +2,7 @@ import { createCoalescingQueue } from '../../../lib/concurrency/coalescing-queue
 import { type ChainLink, chainStart, isKeyed } from '../ports/audit-chain.ts';
 import type { Records } from '../ports/records.ts';
 import type { HeadSeal } from './audit-head.ts';
-import { type AuditHeadStore, createStoredHead } from './stored-head.ts';
+import { type AuditHeadStore, createSignedAuditHead } from './signed-audit-head.ts';
 
 interface AuditAnchorOptions {
   readonly seal: HeadSeal;
@@ -28,7 +28,7 @@ const rowsOf = (link: ChainLink | undefined) => link?.rows ?? 0;
  * trail.
  */
 export function createAuditAnchor({ seal, store, now, onWarning, delayMs = defaultDelayMs }: AuditAnchorOptions) {
-  const head = createStoredHead(seal, store, now);
+  const head = createSignedAuditHead(seal, store, now);
   /** The end of the trail that this process saw last. */
   let seen: ChainLink | undefined;
   let state: 'unread' | 'follows' | 'stopped' = 'unread';

@@ -1,5 +1,5 @@
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { flagsAgentId } from '../access/operator.ts';
+import { flagsAgentId } from '../access/operator-ids.ts';
 import type { AuditFilter } from '../ports/audit-log.ts';
 import type { AuditRow } from '../ports/call-tables.ts';
 

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../ports/call-tables.ts';
 import type { Records } from '../ports/records.ts';
 import type { Vault } from '../ports/vault.ts';
 import type { PendingCallEnds } from './pending-call-ends.ts';
-import { sealTitle } from './sealed-titles.ts';
+import { sealTitle } from './sealed-call-titles.ts';
 
 interface AuditJournalOptions {
   readonly records: Records;

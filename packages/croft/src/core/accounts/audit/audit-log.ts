@@ -1,4 +1,4 @@
-import { isObject, isSameJson } from '../configs/plain-json.ts';
+import { isObject, isSameJson } from '../configs/check-json.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { AuditRow } from '../ports/call-tables.ts';
 import type { Records, Tables } from '../ports/records.ts';
@@ -6,7 +6,7 @@ import type { Vault } from '../ports/vault.ts';
 import { createAuditFilter } from './audit-filter.ts';
 import { lastPositions, mustReadPositions, writePositions } from './audit-positions.ts';
 import { type AuditSource, createRecordsSource } from './audit-source.ts';
-import { type AuditOrder, createRowMerger, type RowMerger } from './merge-rows.ts';
+import { type AuditOrder, type AuditRowMerger, createAuditRowMerger } from './merge-audit-rows.ts';
 
 const maxKeys = 50;
 const maxKeyLength = 200;
@@ -39,7 +39,7 @@ export function createMergedAuditLog(sourcesOf: (accountId: string) => readonly 
     async list({ accountId }, { limit, after, order = 'oldest', ...filter }) {
       const sources = sourcesOf(accountId);
       const last = await lastPositions(sources);
-      const merged = createRowMerger(sources, toStart(after, order, last), order);
+      const merged = createAuditRowMerger(sources, toStart(after, order, last), order);
       const rows = await takeWanted(merged, createAuditFilter(filter), limit);
       const next = (await merged.hasMore()) ? { next: writePositions(merged.positions()) } : {};
       return { rows, position: writePositions(last), ...next };
@@ -53,7 +53,11 @@ function toStart(after: string | undefined, order: AuditOrder, last: readonly nu
   return last.map((position) => (order === 'oldest' ? 0 : position + 1));
 }
 
-async function takeWanted(merged: RowMerger, isWanted: (row: AuditRow) => boolean, limit: number): Promise<AuditRow[]> {
+async function takeWanted(
+  merged: AuditRowMerger,
+  isWanted: (row: AuditRow) => boolean,
+  limit: number,
+): Promise<AuditRow[]> {
   const rows: AuditRow[] = [];
   for (let scanned = 0; scanned < maxScanned && rows.length < limit; scanned += 1) {
     const row = await merged.next();

@@ -1,7 +1,7 @@
 import type { AuditRow } from '../ports/call-tables.ts';
 import type { Records } from '../ports/records.ts';
 import type { Vault } from '../ports/vault.ts';
-import { openTitle } from './sealed-titles.ts';
+import { openTitle } from './sealed-call-titles.ts';
 
 /** One chain of audit rows, or the rows of one account in it, read from either end. */
 export interface AuditSource {

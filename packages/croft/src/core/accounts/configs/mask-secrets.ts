@@ -1,4 +1,4 @@
-import { isObject } from './plain-json.ts';
+import { isObject } from './check-json.ts';
 
 /** Shown to a reader instead of a secret. A writer sends it to keep the stored value. */
 export const maskedValue = '********';

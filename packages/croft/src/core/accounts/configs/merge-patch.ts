@@ -1,6 +1,6 @@
+import { isObject, isSameJson, type ReadonlyJsonObject } from './check-json.ts';
 import { invalidArgument } from './invalid-argument.ts';
 import { holdsSecret, maskedValue, maskSecrets } from './mask-secrets.ts';
-import { isObject, isSameJson, type ReadonlyJsonObject } from './plain-json.ts';
 
 interface JsonPosition {
   readonly path: string;

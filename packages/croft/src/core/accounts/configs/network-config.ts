@@ -2,7 +2,7 @@ import type { SandboxConfigInput } from '@croft/protocol';
 import type { z } from 'zod';
 import { NetworkPolicy } from '../../commands/network-policy.ts';
 import type { SandboxConfig } from '../ports/registry.ts';
-import { isObject, type ReadonlyJsonObject } from './plain-json.ts';
+import { isObject, type ReadonlyJsonObject } from './check-json.ts';
 
 type Network = SandboxConfig['network'];
 type Given = Pick<z.output<typeof SandboxConfigInput>, 'internet' | 'network'>;

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import { sha256 } from '../../../lib/crypto/sha256.ts';
-import { toScopes } from '../access/scopes.ts';
+import { toScopes } from '../access/must-cover-scopes.ts';
 import type { AccountCounts, AccountRow, KeyRow } from '../ports/account-tables.ts';
 import type { Tables } from '../ports/records.ts';
 import type { Accounts, Actor } from '../ports/registry.ts';

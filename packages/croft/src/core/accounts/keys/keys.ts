@@ -1,12 +1,12 @@
 import { AppError, CreateKey } from '@croft/protocol';
 import { isId } from '../../../lib/ids.ts';
 import { mustReachAllOf, reachesAllOf } from '../access/key-reach.ts';
+import { mustBeActiveAccount } from '../access/must-be-active-account.ts';
+import { mustCoverScopes } from '../access/must-cover-scopes.ts';
 import { alreadyExists, notFound, overQuota } from '../access/registry-errors.ts';
-import { mustBeActiveAccount } from '../access/require-account.ts';
-import { mustCoverScopes } from '../access/scopes.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import { invalidArgument } from '../configs/invalid-argument.ts';
-import { parseBody } from '../configs/parse-body.ts';
+import { parseRequestBody } from '../configs/parse-request-body.ts';
 import type { KeyRow } from '../ports/account-tables.ts';
 import { readEveryPage } from '../ports/read-every-page.ts';
 import type { Tables } from '../ports/records.ts';
@@ -108,7 +108,7 @@ async function mustBeBelowKeyLimit(
 }
 
 function parseKey(body: unknown, now: Date) {
-  const { name, scopes, agents, expiresAt } = parseBody(CreateKey, body);
+  const { name, scopes, agents, expiresAt } = parseRequestBody(CreateKey, body);
   if (name === defaultKeyName) {
     throw invalidArgument(`name must not be ${defaultKeyName}, which is the name of the account's own key`, 'name');
   }

@@ -1,9 +1,9 @@
 import { CreateRunner } from '@croft/protocol';
+import { mustBeActiveAccount } from '../access/must-be-active-account.ts';
 import { alreadyExists, notFound, overQuota } from '../access/registry-errors.ts';
-import { mustBeActiveAccount } from '../access/require-account.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import { invalidArgument } from '../configs/invalid-argument.ts';
-import { parseBody } from '../configs/parse-body.ts';
+import { parseRequestBody } from '../configs/parse-request-body.ts';
 import type { KeyRow } from '../ports/account-tables.ts';
 import type { Tables } from '../ports/records.ts';
 import type { Actor, RunnerToken, RunnerTokens } from '../ports/registry.ts';
@@ -92,7 +92,7 @@ export async function findRunnerKeys(tables: Tables, accountId: string, now: Dat
 }
 
 function readRunner(body: unknown, now: Date): { name: string; expiresAt?: string } {
-  const { name, expiresAt } = parseBody(CreateRunner, body);
+  const { name, expiresAt } = parseRequestBody(CreateRunner, body);
   if (expiresAt === undefined) return { name };
   if (new Date(expiresAt) <= now) throw invalidArgument('expiresAt must be in the future', 'expiresAt');
   return { name, expiresAt: new Date(expiresAt).toISOString() };

@@ -1,5 +1,5 @@
+import { mustFindAccount } from '../access/must-be-active-account.ts';
 import { changedMeanwhile, notFound } from '../access/registry-errors.ts';
-import { mustFindAccount } from '../access/require-account.ts';
 import { appendAudit } from '../audit/audit-log.ts';
 import type { AccountRow, ResourceRow } from '../ports/account-tables.ts';
 import { readEveryPage } from '../ports/read-every-page.ts';

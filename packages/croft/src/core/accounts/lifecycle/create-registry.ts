@@ -1,20 +1,20 @@
 import { createAuditLog } from '../audit/audit-log.ts';
+import type { ReadonlyJsonObject } from '../configs/check-json.ts';
 import { respellNetworkPatch } from '../configs/network-config.ts';
-import type { ReadonlyJsonObject } from '../configs/plain-json.ts';
-import { createSandboxConfigParser } from '../configs/sandbox-config.ts';
-import { createWorkspaceConfigParser } from '../configs/workspace-config.ts';
+import { createSandboxConfigParser } from '../configs/sandbox-config-parser.ts';
+import { createWorkspaceConfigParser } from '../configs/workspace-config-parser.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createRunnerTokens } from '../keys/runner-tokens.ts';
 import type { AgentConfig, Registry, ResourceCollection, SandboxConfig, WorkspaceConfig } from '../ports/registry.ts';
 import type { RegistryContext } from '../ports/registry-context.ts';
 import { noteOrphanedFiles } from '../resources/note-orphaned-files.ts';
 import { recordPendingRemovals } from '../resources/record-pending-removals.ts';
-import { createReferences } from '../resources/references.ts';
+import { createReferences } from '../resources/record-references.ts';
 import { createResourceCollection } from '../resources/resource-collection.ts';
 import { createSecretStore } from '../resources/secret-store.ts';
 import { createSealedRows } from '../sealing/sealed-rows.ts';
-import { mustNameTools, parseAgentConfig } from '../surface/agent-config.ts';
-import { createAccounts } from './create-accounts.ts';
+import { mustNameTools, parseAgentConfig } from '../surface/parse-agent-config.ts';
+import { createAccounts } from './accounts.ts';
 
 /** Creates the registry of accounts. Its records never contain a secret in plain text. */
 export function createRegistry(context: RegistryContext): Registry {

@@ -1,10 +1,10 @@
 import { Description, Name, RecordPatch } from '@croft/protocol';
 import { z } from 'zod';
+import { isObject, type ReadonlyJsonObject } from '../configs/check-json.ts';
 import { invalidArgument } from '../configs/invalid-argument.ts';
 import { maskSecrets } from '../configs/mask-secrets.ts';
 import { mergePatch } from '../configs/merge-patch.ts';
-import { parseBody } from '../configs/parse-body.ts';
-import { isObject, type ReadonlyJsonObject } from '../configs/plain-json.ts';
+import { parseRequestBody } from '../configs/parse-request-body.ts';
 import type { ResourceView } from '../ports/registry.ts';
 
 const Creation = z.object(
@@ -19,12 +19,12 @@ export type GivenPatch = Omit<RecordPatch, 'config'> & { readonly config?: Reado
  * refused.
  */
 export function parseCreation<Config>(body: unknown, parse: (config: unknown) => Config) {
-  const { name, description, config = {} } = parseBody(Creation, body);
+  const { name, description, config = {} } = parseRequestBody(Creation, body);
   return { name, ...(description && { description }), config: parse(mergePatch({}, parse(config))) };
 }
 
 export function parsePatch(body: unknown, respell: (patch: ReadonlyJsonObject) => ReadonlyJsonObject): GivenPatch {
-  const { config, ...rest } = parseBody(RecordPatch, body);
+  const { config, ...rest } = parseRequestBody(RecordPatch, body);
   if (config === undefined && rest.name === undefined && rest.description === undefined) {
     throw invalidArgument('Request body must include name, description or config', 'Request body');
   }

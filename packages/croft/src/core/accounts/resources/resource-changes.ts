@@ -1,7 +1,7 @@
 import { isId } from '../../../lib/ids.ts';
 import { reachesAgent } from '../access/key-reach.ts';
+import { mustBeActiveAccount } from '../access/must-be-active-account.ts';
 import { alreadyExists, mustHaveVersion, notFound, overQuota } from '../access/registry-errors.ts';
-import { mustBeActiveAccount } from '../access/require-account.ts';
 import { appendAudit, changedKeys } from '../audit/audit-log.ts';
 import type { Tables } from '../ports/records.ts';
 import type { Actor, ExpectedVersion, ResourceView } from '../ports/registry.ts';

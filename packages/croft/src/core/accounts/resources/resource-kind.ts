@@ -1,5 +1,5 @@
 import type { IdPrefix } from '../../../lib/ids.ts';
-import type { ReadonlyJsonObject } from '../configs/plain-json.ts';
+import type { ReadonlyJsonObject } from '../configs/check-json.ts';
 import type { Tables } from '../ports/records.ts';
 import type { ResourceCollection, ResourceView } from '../ports/registry.ts';
 import type { ResourceTableName, SealedRows } from '../sealing/sealed-rows.ts';

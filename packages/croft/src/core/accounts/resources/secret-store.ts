@@ -1,15 +1,15 @@
 import { PutSecret, SecretName, WorkspaceStorage } from '@croft/protocol';
 import { z } from 'zod';
+import { mustBeActiveAccount } from '../access/must-be-active-account.ts';
 import { notFound, overQuota } from '../access/registry-errors.ts';
-import { mustBeActiveAccount } from '../access/require-account.ts';
 import { appendAudit } from '../audit/audit-log.ts';
-import { parseBody } from '../configs/parse-body.ts';
+import { parseRequestBody } from '../configs/parse-request-body.ts';
 import { readEveryPage } from '../ports/read-every-page.ts';
 import type { Tables } from '../ports/records.ts';
 import type { Actor, SecretStore, WorkspaceConfig } from '../ports/registry.ts';
 import type { RegistryContext } from '../ports/registry-context.ts';
 import { createSealedRows } from '../sealing/sealed-rows.ts';
-import { inUseError, maxNamed } from './references.ts';
+import { inUseError, maxNamed } from './record-references.ts';
 
 const Named = z.object({ name: SecretName });
 
@@ -35,8 +35,8 @@ export function createSecretStore({ records, vault, now, quotas }: RegistryConte
   return {
     async put(actor, given, body) {
       const { accountId } = actor;
-      const { name } = parseBody(Named, { name: given });
-      const { value } = parseBody(PutSecret, body);
+      const { name } = parseRequestBody(Named, { name: given });
+      const { value } = parseRequestBody(PutSecret, body);
       const row = { accountId, name, value: vault.seal(value, about(accountId, name)), updatedAt: now().toISOString() };
       await records.change(async (tables) => {
         await mustBeActiveAccount(tables, accountId);

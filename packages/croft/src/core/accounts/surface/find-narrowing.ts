@@ -1,6 +1,6 @@
 import { isNarrower } from '../../toolsets/select-tools.ts';
+import { isSameJson } from '../configs/check-json.ts';
 import { hasMemory } from '../configs/harness-settings.ts';
-import { isSameJson } from '../configs/plain-json.ts';
 import type { AgentConfig, WorkspaceConfig } from '../ports/registry.ts';
 import { findSandboxNarrowing } from './find-sandbox-narrowing.ts';
 import type { AgentSurface, AttachedWorkspace } from './resolve-surface.ts';

@@ -4,8 +4,8 @@ import { lenientCount } from '../../arguments/lenient-count.ts';
 import { explainUnverified } from '../../history/ports/unverified-reason.ts';
 import { sayOnce } from '../../sessions/say-once.ts';
 import { defineTool, type Tool, type ToolContext } from '../../tools/tool.ts';
-import { checkInput } from '../check-input.ts';
-import { chooseProjects } from '../choose-projects.ts';
+import { assignFilesToProjects } from '../assign-files-to-projects.ts';
+import { inputOfCheckTools } from '../input-of-check-tools.ts';
 import { nameProject, runAndRecordVerdicts } from '../run-and-record-verdicts.ts';
 import { LintOutput, toLintResult } from './lint-result.ts';
 import { type LintKind, type LintRun, lintProjects } from './run-lint.ts';
@@ -23,13 +23,13 @@ export function defineLintTool(kind: LintKind, words: Pick<Tool, 'aliases' | 'ti
     reach: 'one',
     paths: ['files', 'path'],
     input: z.object({
-      ...checkInput,
+      ...inputOfCheckTools,
       timeout: lenientCount({ fallback: 120, max: 600 }).describe('Seconds it may take (120, at most 600)'),
       files: z.array(z.string().min(1)).default([]).describe('Only these files, from the workspace root'),
     }),
     output: LintOutput,
     async run({ timeout, ...choice }, context) {
-      const chosen = await chooseProjects(context.workspace.checks, choice, kind);
+      const chosen = await assignFilesToProjects(context.workspace.checks, choice, kind);
       const calls = chosen.map((project) => ({ kind, ...project, timeoutMs: timeout * 1000 }));
       const isWhole = choice.files.length === 0;
       const toVerdicts = (all: readonly LintRun[]) => (isWhole ? all.flatMap((one) => toVerdict(kind, one)) : []);

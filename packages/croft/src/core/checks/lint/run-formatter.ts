@@ -1,5 +1,5 @@
 import { withFiles } from '../../project-tools/linter.ts';
-import { noCommandError, type ProjectFiles } from '../choose-projects.ts';
+import { noCommandError, type ProjectFiles } from '../assign-files-to-projects.ts';
 import { findMissingProgram, missingToolError } from '../missing-tool.ts';
 import { runCheck } from '../run-check.ts';
 import type { LintContext } from './run-lint.ts';

@@ -3,7 +3,7 @@ import type { UnverifiedReason } from '../../history/ports/unverified-reason.ts'
 import type { Finding, Linter, LintReport, LintScope } from '../../project-tools/linter.ts';
 import { toWorkspacePath } from '../../projects/pick-projects.ts';
 import type { Argv, CheckCommand, Profile } from '../../projects/profile.ts';
-import { noCommandError, type ProjectFiles } from '../choose-projects.ts';
+import { noCommandError, type ProjectFiles } from '../assign-files-to-projects.ts';
 import { findMissingProgram, isMissingToolError, missingToolError } from '../missing-tool.ts';
 import type { CheckRun } from '../run-check.ts';
 import { type AlteredSources, type LintContext, runAndRestoreSources } from './run-and-restore-sources.ts';

@@ -7,12 +7,12 @@ import { sayOnce } from '../../sessions/say-once.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { findProjectFor } from '../choose-projects.ts';
+import { findProjectFor } from '../assign-files-to-projects.ts';
 import type { LintContext } from '../lint/run-lint.ts';
-import { formatTouched } from './format-touched.ts';
-import { type LinterPause, lintTouched } from './lint-touched.ts';
+import { formatTouchedFiles } from './format-touched-files.ts';
+import { type LinterPause, lintTouchedFiles } from './lint-touched-files.ts';
 import type { PostEditOutput } from './post-edit-output.ts';
-import type { DiagnosticsWatch } from './watch-diagnostics.ts';
+import type { WatchedDiagnosticsOfEdit } from './watch-diagnostics-of-edit.ts';
 
 /** The operator's settings for checks after an edit. */
 export interface PostEditSettings {
@@ -63,7 +63,7 @@ interface PostEditRun {
   /** False: the caller needs approval to run code of the workspace, which formatters and linters do. */
   readonly runsPrograms: boolean;
   /** The messages of language servers before the edit. Absent: they are not asked after it. */
-  readonly watch?: DiagnosticsWatch | undefined;
+  readonly watch?: WatchedDiagnosticsOfEdit | undefined;
   readonly reporter?: ChangeReporter | undefined;
 }
 
@@ -156,9 +156,9 @@ async function react(
   context: PostEditContext,
   { formats, diagnose }: Pick<ReactOptions, 'formats' | 'diagnose'>,
 ): Promise<PostEditResult | undefined> {
-  const format = () => context.formatting(() => formatTouched(touched, context));
+  const format = () => context.formatting(() => formatTouchedFiles(touched, context));
   const formatted = formats ? await format().catch(nothing) : undefined;
-  const checked = await Promise.all([lintTouched(touched, context), diagnose(context)?.catch(nothing)]);
+  const checked = await Promise.all([lintTouchedFiles(touched, context), diagnose(context)?.catch(nothing)]);
   return join([formatted, ...checked].filter((effect) => effect !== undefined));
 }
 

@@ -6,7 +6,7 @@ import { toProjectPath } from '../../projects/pick-projects.ts';
 import type { Argv, Profile } from '../../projects/profile.ts';
 import type { CheckRegistry } from '../check-registry.ts';
 import { noTestCommandError } from './no-test-command-error.ts';
-import { renderCommand } from './render-command.ts';
+import { renderTestCommand } from './render-test-command.ts';
 
 interface TestChoice {
   readonly language?: string | undefined;
@@ -100,7 +100,7 @@ export function rejectUnsupportedSelection(
   const refused = asked.filter((one) => cannot.includes(one));
   if (refused.length === 0) return;
   const what = refused.map((one) => `\`${one}\``).join(' and ');
-  const command = renderCommand(withFiles(argv, []));
+  const command = renderTestCommand(withFiles(argv, []));
   throw new AppError(
     'E_INVALID_INPUT',
     `the tests cannot be narrowed by ${what}: ${command} always runs all of its tests; leave out ${what} to run them`,

@@ -10,7 +10,7 @@ import { rejectUnsupportedSelection } from './choose-tests.ts';
 import { expandNamedFiles } from './expand-named-files.ts';
 import { noTestCommandError } from './no-test-command-error.ts';
 import { readNewReports, stampReports } from './read-new-reports.ts';
-import { toReportFile, withoutReportFile } from './render-command.ts';
+import { toReportFile, withoutReportFile } from './render-test-command.ts';
 
 export interface TestRunnerCall {
   readonly profile: Profile;

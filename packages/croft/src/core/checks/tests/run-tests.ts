@@ -5,8 +5,8 @@ import type { Profile } from '../../projects/profile.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import type { CheckResults, TestRun } from '../check-results.ts';
 import { nameProject, runAndRecordVerdicts } from '../run-and-record-verdicts.ts';
-import { compareRuns, failuresOutsideRequest, type TestChanges } from './compare-runs.ts';
-import { withoutReportLines } from './render-command.ts';
+import { compareTestRuns, failuresOutsideRequest, type TestChanges } from './compare-test-runs.ts';
+import { withoutReportLines } from './render-test-command.ts';
 import { isPartialRequest, runTestRunner } from './run-test-runner.ts';
 
 interface TestCall {
@@ -46,7 +46,7 @@ async function runTests(call: TestCall, context: ToolContext): Promise<Completed
     toStoredRun(run, toRun(call, { ...proven, failures: failuresToKeep(proven, request.again, others) })),
   );
   const said = [output.stdout, output.stderr].map(withoutReportLines).filter((text) => text !== '');
-  const changes = last && compareRuns(last, toRun(call, proven), { request, profile });
+  const changes = last && compareTestRuns(last, toRun(call, proven), { request, profile });
   const note = request.again && whyAllAgain(context, call);
   const rest = { exitCode: output.exitCode, timedOut, durationMs, changes, note };
   return { run, command, output: said.join('\n--- stderr ---\n'), ...rest };

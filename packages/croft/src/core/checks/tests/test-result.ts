@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { cutText } from '../../../lib/text/cut-text.ts';
 import type { ToolResult } from '../../tools/tool.ts';
 import { TestRun } from '../check-results.ts';
-import { renderTestChanges, TestChanges } from './compare-runs.ts';
-import { renderCommand } from './render-command.ts';
+import { renderTestChanges, TestChanges } from './compare-test-runs.ts';
+import { renderTestCommand } from './render-test-command.ts';
 import { type CompletedTestRun, renderFailures, summarizeTestRun } from './run-tests.ts';
 
 export const TestRunOutput = z.object({
@@ -51,7 +51,7 @@ function toStructured(one: CompletedTestRun) {
 
 function summarize({ run, command, durationMs }: CompletedTestRun): string {
   const where = run.directory === '' ? run.language : `${run.language} in ${run.directory}`;
-  return `${where}: ${summarizeTestRun(run)} in ${(durationMs / 1000).toFixed(1)}s (${renderCommand(command)})`;
+  return `${where}: ${summarizeTestRun(run)} in ${(durationMs / 1000).toFixed(1)}s (${renderTestCommand(command)})`;
 }
 
 function renderRun(one: CompletedTestRun): string {

@@ -5,7 +5,7 @@ import { searchAgain } from '../../content/search/ripgrep.ts';
 import type { RunningSearch } from '../../content/search/search-box.ts';
 import { temporaryPrefix } from '../../files/temporary-prefix.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explainFailure } from './explain-failure.ts';
+import { explainAstGrepFailure } from './explain-ast-grep-failure.ts';
 import { type PatternMatch, parsePatternMatch } from './pattern-match.ts';
 
 interface PatternQuery {
@@ -50,7 +50,7 @@ export async function runAstGrep(
       });
     });
     query.signal.throwIfAborted();
-    if (!end.wasEnough && code !== 0 && code !== 1) throw explainFailure(said);
+    if (!end.wasEnough && code !== 0 && code !== 1) throw explainAstGrepFailure(said);
     return { said, skipped: end.skipped };
   });
 }

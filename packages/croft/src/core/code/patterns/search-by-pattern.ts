@@ -1,6 +1,6 @@
 import type { AppError } from '@croft/protocol';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { badPatternError, hasSyntaxError, isSeveralStatements } from './explain-failure.ts';
+import { badPatternError, hasSyntaxError, isSeveralStatements } from './explain-ast-grep-failure.ts';
 import type { PatternMatch } from './pattern-match.ts';
 import { runAstGrep } from './run-ast-grep.ts';
 

@@ -3,8 +3,8 @@ import type { ActionQuestion, ProposedAction } from '../ports/code-questions.ts'
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { CodeAction, CodeActions, type Range } from '../ports/protocol-schemas.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { useServerOf } from '../servers/ask-or-search.ts';
+import { useServerOf } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { readFileEdits } from './read-file-edits.ts';
 
@@ -21,7 +21,7 @@ export async function askActions(question: ActionQuestion, context: CodeContext)
         hint: 'Make the change with edit.',
       });
     await server.whenReady(path);
-    const actions = await askFresh(server, async () => {
+    const actions = await askUntilFresh(server, async () => {
       const answer = await askProposals(server, path, question);
       return { answer, files: [path] };
     });

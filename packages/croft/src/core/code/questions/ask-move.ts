@@ -5,8 +5,8 @@ import type { FileEdits, FileMove } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer, LanguageServers } from '../ports/language-servers.ts';
 import { WorkspaceEdit } from '../ports/protocol-schemas.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { serversOf, useServerOf } from '../servers/ask-or-search.ts';
+import { serversOf, useServerOf } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { readFileEdits } from './read-file-edits.ts';
 
@@ -33,7 +33,7 @@ export async function askMove({ from, to }: FileMove, context: CodeContext): Pro
       throw new AppError('E_STALE', 'nothing was moved, because the language server is still reading the project', {
         hint: 'Make the same call again in a minute.',
       });
-    return askFresh(server, async () => {
+    return askUntilFresh(server, async () => {
       await server.open(source);
       const files = [{ oldUri: toUri(server.root, path), newUri: toUri(server.root, to) }];
       const answer = await server.request('workspace/willRenameFiles', { files });

@@ -3,8 +3,8 @@ import type { FileEdits, LocatedSymbol, RenameEdits, RenameQuestion } from '../p
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { WorkspaceEdit } from '../ports/protocol-schemas.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { useServerOf } from '../servers/ask-or-search.ts';
+import { useServerOf } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { isIdentifier } from '../servers/identifiers.ts';
 import { locateSymbol } from '../servers/locate-symbol.ts';
@@ -25,7 +25,7 @@ async function askEdits(
   { path, position }: LocatedSymbol,
   newName: string,
 ): Promise<FileEdits> {
-  return askFresh(server, async () => {
+  return askUntilFresh(server, async () => {
     await server.open(path);
     const params = { textDocument: { uri: toUri(server.root, path) }, position };
     if (canPrepare(server) && !(await server.request('textDocument/prepareRename', params))) return nothing(path);

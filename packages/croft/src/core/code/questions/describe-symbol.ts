@@ -1,8 +1,8 @@
 import type { SymbolDescription, SymbolQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import { Hover } from '../ports/protocol-schemas.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { askOrSearch } from '../servers/ask-or-search.ts';
+import { askServerOrSearchText } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { locateSymbol } from '../servers/locate-symbol.ts';
 
@@ -10,10 +10,10 @@ const maxLength = 8000;
 
 /** Returns the type and the documentation of a symbol. Throws `E_NO_SERVER` without a server. */
 export function describeSymbol(question: SymbolQuestion, context: CodeContext): Promise<SymbolDescription> {
-  return askOrSearch(context, {
+  return askServerOrSearchText(context, {
     locate: () => locateSymbol(question, context),
     ask: (server, { path, position }) =>
-      askFresh(server, async () => {
+      askUntilFresh(server, async () => {
         await server.open(path);
         const textDocument = { uri: toUri(server.root, path) };
         const answer = Hover.parse((await server.request('textDocument/hover', { textDocument, position })) ?? null);

@@ -3,8 +3,8 @@ import type { CallNode, CallsQuestion, FoundCalls, LocatedSymbol } from '../port
 import { fromUri, toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { type CallItem, CallItems, IncomingCalls, OutgoingCalls } from '../ports/protocol-schemas.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { useServerOf } from '../servers/ask-or-search.ts';
+import { useServerOf } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { kindName } from '../servers/document-symbols.ts';
 import { locateSymbol } from '../servers/locate-symbol.ts';
@@ -22,7 +22,7 @@ export async function findCalls(question: CallsQuestion, context: CodeContext): 
         hint: 'Use find_references.',
       });
     const complete = await server.whenReady(target.path);
-    const nodes = await askFresh(server, () => askCalls(server, target, question));
+    const nodes = await askUntilFresh(server, () => askCalls(server, target, question));
     return { target, complete, nodes };
   });
 }

@@ -5,8 +5,8 @@ import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
 import { textIn } from '../ports/source-text.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { askOrSearch } from '../servers/ask-or-search.ts';
+import { askServerOrSearchText } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { documentSymbols } from '../servers/document-symbols.ts';
 import { findDeclarations } from '../servers/find-mentions.ts';
@@ -18,7 +18,7 @@ const methods = { definitions: 'textDocument/definition', implementations: 'text
 
 /** Finds the definitions of a symbol with its language server, or by text if there is none. */
 export function findDefinitions(question: DefinitionsQuestion, context: CodeContext): Promise<FoundLocations> {
-  return askOrSearch<FoundLocations>(context, {
+  return askServerOrSearchText<FoundLocations>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
       mustHave(server, methods[question.of]);
@@ -56,7 +56,7 @@ async function askLocations(
   { workspace }: CodeContext,
   { withBody, of }: DefinitionsQuestion,
 ): Promise<SourceLocation[]> {
-  return askFresh(server, async () => {
+  return askUntilFresh(server, async () => {
     await server.open(path);
     const textDocument = { uri: toUri(server.root, path) };
     const locations = Locations.parse(await server.request(methods[of], { textDocument, position }));

@@ -5,8 +5,8 @@ import type { FoundLocations, LocatedSymbol, ReferencesPage, ReferencesQuestion 
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
 import { Locations } from '../ports/protocol-schemas.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { askOrSearch } from '../servers/ask-or-search.ts';
+import { askServerOrSearchText } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { countMentions, findLines } from '../servers/find-mentions.ts';
 import { isGenerated, isVendored } from '../servers/is-vendored.ts';
@@ -33,7 +33,7 @@ export async function findReferences(question: ReferencesQuestion, context: Code
 }
 
 function findAll(question: ReferencesQuestion, context: CodeContext): Promise<FoundLocations> {
-  return askOrSearch<FoundLocations>(context, {
+  return askServerOrSearchText<FoundLocations>(context, {
     locate: () => locateSymbol(question, context),
     async ask(server, target) {
       const complete = await server.whenReady(target.path);
@@ -55,7 +55,7 @@ async function askReferences(
   { workspace }: CodeContext,
   includeDeclaration: boolean,
 ) {
-  return askFresh(server, async () => {
+  return askUntilFresh(server, async () => {
     await server.open(path);
     const params = { textDocument: { uri: toUri(server.root, path) }, position, context: { includeDeclaration } };
     const locations = Locations.parse(await server.request('textDocument/references', params));

@@ -2,8 +2,8 @@ import { AppError } from '@croft/protocol';
 import { type CodeDiagnostic, severities } from '../ports/code-answers.ts';
 import type { DiagnosticsQuestion, FileDiagnostics } from '../ports/code-questions.ts';
 import type { Diagnostic } from '../ports/protocol-schemas.ts';
-import { askFresh } from '../servers/ask-fresh.ts';
-import { useServerOf } from '../servers/ask-or-search.ts';
+import { useServerOf } from '../servers/ask-server-or-search-text.ts';
+import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 
 const maxMessage = 500;
@@ -19,7 +19,7 @@ export async function readDiagnostics(
     throw new AppError('E_NOT_A_FILE', `path is a directory: ${given}; run_typecheck checks projects`);
   return useServerOf(path, context, async (server) => {
     await server.whenReady(path);
-    return askFresh(server, async () => {
+    return askUntilFresh(server, async () => {
       const items = (await server.diagnostics(path))?.map(toCodeDiagnostic).sort(bySeverity);
       return { answer: { path, isAsked: true, ...(items && { items }) }, files: [path] };
     });

@@ -2,9 +2,9 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { CodeHit, ParsedQuery } from '../ports/code-index.ts';
 import type { Syntax } from '../syntax.ts';
 import { type CandidateFile, findCandidateFiles } from './find-candidate-files.ts';
+import { findHits, mapWithin } from './find-hits.ts';
 import { parseCodeQuery } from './parse-code-query.ts';
 import { compareHits, compareText, rankHits } from './rank-hits.ts';
-import { findHits, mapWithin } from './read-hits.ts';
 import { pathFactor } from './score-symbol.ts';
 
 interface CodeSearch {

@@ -5,7 +5,7 @@ import type { LanguageServer, LanguageServers } from '../ports/language-servers.
 import { type Location, Locations } from '../ports/protocol-schemas.ts';
 import { readSource, type SourceText } from '../ports/source-text.ts';
 import { parseSymbolAddress, type SymbolAddress } from '../symbols/symbol-address.ts';
-import { serversOf } from './ask-or-search.ts';
+import { serversOf } from './ask-server-or-search-text.ts';
 import type { CodeContext } from './code-context.ts';
 import { documentSymbols, kindName, type ServerSymbol } from './document-symbols.ts';
 import { countMentions, findDeclarations } from './find-mentions.ts';

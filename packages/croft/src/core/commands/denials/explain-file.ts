@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { gitSettings } from '../../control-files/control-file-names.ts';
 import { findControlPath } from '../../control-files/find-control-path.ts';
 import type { SandboxDenial } from '../sandbox.ts';
-import type { ExplainLine, OutputLine, SandboxRules } from './explain-line.ts';
 import { findMentionedPaths } from './find-mentioned-paths.ts';
+import type { ExplainLine, OutputLine, SandboxRules } from './output-line.ts';
 
 const readOnly = /Read-only file system|\bEROFS\b/i;
 const busy = /Device or resource busy|resource busy or locked/i;

@@ -1,6 +1,6 @@
 import type { SandboxDenial } from '../sandbox.ts';
-import type { ExplainLine, SandboxRules } from './explain-line.ts';
 import { findMentionedPaths } from './find-mentioned-paths.ts';
+import type { ExplainLine, SandboxRules } from './output-line.ts';
 
 const fileSize = /File too large|File size limit exceeded|\bEFBIG\b/;
 const openFiles = /Too many open files|\bEMFILE\b/i;

@@ -1,4 +1,4 @@
-import type { ExplainLine, SandboxRules } from './explain-line.ts';
+import type { ExplainLine, SandboxRules } from './output-line.ts';
 
 const unresolved = new RegExp(
   [

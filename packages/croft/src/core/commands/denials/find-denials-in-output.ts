@@ -1,11 +1,11 @@
 import type { Redact } from '../../../lib/redaction/redact.ts';
 import { cutText } from '../../../lib/text/cut-text.ts';
-import { stripControl } from '../../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../../lib/text/strip-control-sequences.ts';
 import type { SandboxDenial } from '../sandbox.ts';
 import { explainFile, fileClues } from './explain-file.ts';
 import { explainLimit, limitClues, overFileSize } from './explain-limit.ts';
-import type { OutputLine, SandboxRules } from './explain-line.ts';
 import { explainNetwork, networkClues } from './explain-network.ts';
+import type { OutputLine, SandboxRules } from './output-line.ts';
 
 export interface FailedCommand extends SandboxRules {
   /** The output of the command, as plain text. */
@@ -55,7 +55,7 @@ function addDenial(found: Map<string, SandboxDenial>, denial: SandboxDenial): vo
 
 /** Makes a denial fit to show: on one line, without secrets, not too long. */
 export function tidyDenial(denial: SandboxDenial, redact: Redact = (text) => text): SandboxDenial {
-  const line = redact(stripControl(denial.target)).replace(/\s+/g, ' ');
+  const line = redact(stripControlSequences(denial.target)).replace(/\s+/g, ' ');
   const target = line.length > maxTargetChars ? `${cutText(line, maxTargetChars - 1)}…` : line;
   return { ...denial, target };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Finding, LintReport } from '../../project-tools/linter.ts';
 import type { CheckOutput } from '../../project-tools/test-runner.ts';
 import { readJson, toRelative } from '../reader-helpers.ts';
-import { linesOf, toSeverity } from './read-diagnostics.ts';
+import { linesOf, toSeverity } from './read-printed-findings.ts';
 import { toLintReport } from './to-lint-report.ts';
 
 const Span = z.object({ file_name: z.string(), is_primary: z.boolean(), line_start: z.int(), column_start: z.int() });

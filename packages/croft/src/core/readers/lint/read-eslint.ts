@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { LintReport } from '../../project-tools/linter.ts';
 import type { CheckOutput } from '../../project-tools/test-runner.ts';
 import { toRelative } from '../reader-helpers.ts';
-import { linesOf } from './read-diagnostics.ts';
+import { linesOf } from './read-printed-findings.ts';
 import { noAnswerReport, parseAnswer, toLintReport } from './to-lint-report.ts';
 
 const Message = z.object({

@@ -1,5 +1,5 @@
 import type { Finding } from '../../project-tools/linter.ts';
-import { linesOf, readLocatedMessage, toSeverity } from './read-diagnostics.ts';
+import { linesOf, readLocatedMessage, toSeverity } from './read-printed-findings.ts';
 
 /** How many lines below its message a compiler marks the column. */
 const caretWithin = 4;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { stripControl } from '../../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../../lib/text/strip-control-sequences.ts';
 import type { Finding, LintReport } from '../../project-tools/linter.ts';
 import type { CheckOutput } from '../../project-tools/test-runner.ts';
 import { brokenLint, readJson, unreadableLint } from '../reader-helpers.ts';
@@ -65,7 +65,7 @@ function toPlain({ file, line, column, rule, message, severity }: Finding): Find
 
 /** Strips control characters again, because escapes in JSON can bring them back. */
 function oneLine(text: string): string {
-  return stripControl(text.slice(0, 2 * maxMessage))
+  return stripControlSequences(text.slice(0, 2 * maxMessage))
     .replace(/[\n\t]/g, ' ')
     .trim();
 }

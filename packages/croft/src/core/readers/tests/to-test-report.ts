@@ -1,5 +1,5 @@
 import { cutText } from '../../../lib/text/cut-text.ts';
-import { stripControl } from '../../../lib/text/strip-control.ts';
+import { stripControlSequences } from '../../../lib/text/strip-control-sequences.ts';
 import type { CheckOutput, TestFailure, TestReport } from '../../project-tools/test-runner.ts';
 import { findCompilerErrors } from '../compiler-errors.ts';
 import { brokenTests, toRelative, unreadableTests } from '../reader-helpers.ts';
@@ -49,7 +49,7 @@ function tidy({ name, message, diff, ...rest }: TestFailure): TestFailure {
 }
 
 function tidyText(text: string, max: number): string {
-  return stripControl(cutText(text, max));
+  return stripControlSequences(cutText(text, max));
 }
 
 /** Report of a test runner that found no tests. */

@@ -3,9 +3,9 @@ import { isAddress } from '../host-name.ts';
 import type { ConnectionJudge } from './connection-judge.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import { type Refusal, toNetworkFailure, toPolicyRefusal } from './refusal.ts';
+import { type Refusal, toNetworkFailure, toPolicyRefusal } from './proxy-refusal.ts';
+import type { Target } from './proxy-target.ts';
 import type { ResolveHost } from './resolve-host.ts';
-import type { Target } from './target.ts';
 
 type ConnectResult = { readonly socket: Socket } | { readonly refusal: Refusal };
 

@@ -2,11 +2,11 @@ import { type IncomingMessage, type ServerResponse, request as startRequest } fr
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { connectToTarget } from './connect-to-target.ts';
-import { dropHopByHop } from './headers.ts';
+import { dropHopByHopHeaders } from './drop-hop-by-hop-headers.ts';
 import { type ProxyContext, refuseWhenSpent, reportWhenSpent } from './proxy-context.ts';
+import { type Refusal, sendRefusal, toNetworkFailure } from './proxy-refusal.ts';
+import { formatAuthority, type RequestTarget, type Target } from './proxy-target.ts';
 import { readRequestTarget } from './read-request-target.ts';
-import { type Refusal, sendRefusal, toNetworkFailure } from './refusal.ts';
-import { formatAuthority, type RequestTarget, type Target } from './target.ts';
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -76,7 +76,7 @@ function giveUp({ response, target }: Exchange, context: ProxyContext): void {
 }
 
 function toOnwardHeaders(request: IncomingMessage, target: Target): string[] {
-  const passedHeaders = dropHopByHop(request.rawHeaders);
+  const passedHeaders = dropHopByHopHeaders(request.rawHeaders);
   const others = passedHeaders.flatMap((name, index) =>
     index % 2 === 0 && name.toLowerCase() !== 'host' ? [name, passedHeaders[index + 1] ?? ''] : [],
   );
@@ -94,7 +94,7 @@ function passBack(reply: IncomingMessage, exchange: Exchange, context: ProxyCont
   const { response, target } = exchange;
   response.sendDate = false;
   try {
-    response.writeHead(reply.statusCode ?? 0, reply.statusMessage, dropHopByHop(reply.rawHeaders));
+    response.writeHead(reply.statusCode ?? 0, reply.statusMessage, dropHopByHopHeaders(reply.rawHeaders));
     pipeline([reply, ...context.meter.stages(), response], (error) => error && reportWhenSpent(target, context));
   } catch {
     // Node parses responses that it refuses to write, such as status 0 or control characters.

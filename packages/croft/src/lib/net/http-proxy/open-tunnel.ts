@@ -5,9 +5,9 @@ import { isAddress } from '../host-name.ts';
 import type { ClientHello } from './client-hello.ts';
 import { connectToTarget } from './connect-to-target.ts';
 import { type ProxyContext, refuseWhenSpent, reportWhenSpent } from './proxy-context.ts';
+import { closeWith, formatRefusal, type Refusal, toPolicyRefusal } from './proxy-refusal.ts';
+import { formatAuthority, parseAuthority, type Target, unknownTarget } from './proxy-target.ts';
 import { isLikeHttp, isTls, readClientHello } from './read-client-hello.ts';
-import { closeWith, formatRefusal, type Refusal, toPolicyRefusal } from './refusal.ts';
-import { formatAuthority, parseAuthority, type Target, unknownTarget } from './target.ts';
 
 /** The fatal TLS alert "access denied", which is all that a TLS program can show of a refusal. */
 const accessDenied = Buffer.from([21, 3, 3, 0, 2, 2, 49]);

@@ -1,7 +1,7 @@
 import type { ByteMeter } from './byte-meter.ts';
 import type { ConnectToTargetOptions } from './connect-to-target.ts';
-import { type Refusal, toPolicyRefusal } from './refusal.ts';
-import type { Target } from './target.ts';
+import { type Refusal, toPolicyRefusal } from './proxy-refusal.ts';
+import type { Target } from './proxy-target.ts';
 
 /** Shared by all parts of one proxy. */
 export interface ProxyContext extends ConnectToTargetOptions {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { headerValues } from './headers.ts';
-import { type Refusal, toPolicyRefusal } from './refusal.ts';
+import { headerValues } from './drop-hop-by-hop-headers.ts';
+import { type Refusal, toPolicyRefusal } from './proxy-refusal.ts';
 import {
   formatAuthority,
   parseAbsoluteTarget,
@@ -9,7 +9,7 @@ import {
   type RequestTarget,
   type Target,
   unknownTarget,
-} from './target.ts';
+} from './proxy-target.ts';
 
 /**
  * Returns the target of a request if every HTTP parser would read the same: a full URL or, in a tunnel, a path; one

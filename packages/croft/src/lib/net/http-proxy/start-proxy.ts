@@ -10,9 +10,9 @@ import { forwardRequest } from './forward-request.ts';
 import { openTunnel } from './open-tunnel.ts';
 import type { ProxyContext } from './proxy-context.ts';
 import { defaultProxyLimits, type ProxyLimits } from './proxy-limits.ts';
-import { closeWith, formatRefusal, toPolicyRefusal } from './refusal.ts';
+import { closeWith, formatRefusal, toPolicyRefusal } from './proxy-refusal.ts';
+import { type Target, unknownTarget } from './proxy-target.ts';
 import { createHostResolver, type ResolveHost } from './resolve-host.ts';
-import { type Target, unknownTarget } from './target.ts';
 
 const keepAliveMs = 5000;
 

@@ -5,7 +5,7 @@ import { withIdleTimeout } from '../../../link/calls/bounded-streams.ts';
 import * as methods from '../../../link/methods/objects.ts';
 import { parseAnswer, type RpcCall } from '../rpc/rpc-client.ts';
 import { invalidAnswer } from '../rpc/runner-errors.ts';
-import { throwStorageFailure } from './storage-failure.ts';
+import { throwStorageFailure } from './throw-storage-failure.ts';
 
 const { channels } = methods;
 

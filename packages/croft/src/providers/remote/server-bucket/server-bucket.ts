@@ -10,10 +10,10 @@ import { sendPieces, toPieces } from '../../../link/calls/bounded-streams.ts';
 import type { Peer } from '../../../link/calls/peer.ts';
 import type { LinkMethod } from '../../../link/methods/define-method.ts';
 import * as methods from '../../../link/methods/objects.ts';
-import { firstMessage } from '../rpc/first-message.ts';
 import { createRpcClient, type RpcClient } from '../rpc/rpc-client.ts';
+import { waitForFirstMessage } from '../rpc/wait-for-first-message.ts';
 import { bodyOf, pagesOf, toHead } from './read-object-answers.ts';
-import { throwStorageFailure } from './storage-failure.ts';
+import { throwStorageFailure } from './throw-storage-failure.ts';
 
 const { channels } = methods;
 type GetOptions = NonNullable<Parameters<ObjectStore['get']>[1]>;
@@ -64,7 +64,7 @@ async function getFrom(
   { unlessEtag, range, signal }: GetOptions = {},
 ): Promise<StoredObject | 'unchanged' | undefined> {
   const asked = rpc.begin(methods.getObject, { ...at, unlessEtag, range }, { signal });
-  const { found } = await firstMessage(asked, methods.FoundObject, rpc);
+  const { found } = await waitForFirstMessage(asked, methods.FoundObject, rpc);
   if (found === 'nothing') return undefined;
   if (found === 'unchanged') return found;
   const last = Math.min(range?.end ?? Number.POSITIVE_INFINITY, found.size - 1);

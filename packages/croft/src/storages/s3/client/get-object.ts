@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import { AppError } from '@croft/protocol';
 import type { ObjectHead, ObjectStore, StoredObject } from '../../../core/storage/object-store.ts';
 import { toHead } from './object-headers.ts';
-import { readSmallBody } from './read-body.ts';
-import { type RetryPolicy, withRetries } from './retries.ts';
+import { readSmallBody } from './read-bounded-body.ts';
 import { isTransient, readRefusal, ServiceRefusal, toStorageError } from './service-errors.ts';
 import type { Transport } from './transport.ts';
+import { type RetryPolicy, withRetries } from './with-retries.ts';
 
 export interface BucketConnection {
   readonly transport: Transport;

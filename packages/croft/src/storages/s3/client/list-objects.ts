@@ -2,10 +2,10 @@ import { AppError } from '@croft/protocol';
 import type { ObjectHead, ObjectStore } from '../../../core/storage/object-store.ts';
 import type { BucketConnection } from './get-object.ts';
 import { unquote } from './object-headers.ts';
-import { readSmallBody } from './read-body.ts';
-import { withRetries } from './retries.ts';
+import { readSmallBody } from './read-bounded-body.ts';
+import { readElement, splitElements } from './s3-xml.ts';
 import { readRefusal } from './service-errors.ts';
-import { readElement, splitElements } from './xml.ts';
+import { withRetries } from './with-retries.ts';
 
 type ListOptions = NonNullable<Parameters<ObjectStore['list']>[1]>;
 type Listed = Omit<ObjectHead, 'metadata'>;

@@ -8,10 +8,10 @@ import { type ConditionSupport, probeConditionalPuts } from './probe-conditional
 import { putInParts } from './put-in-parts.ts';
 import { putWhole } from './put-object.ts';
 import { copyObject, removeObjects } from './remove-and-copy-objects.ts';
-import { defaultRetries, type RetryPolicy } from './retries.ts';
 import { partBytes } from './send-parts.ts';
 import type { Credentials } from './signature.ts';
 import { createBucketProbe, createTransport } from './transport.ts';
+import { defaultRetries, type RetryPolicy } from './with-retries.ts';
 
 export interface ObjectStoreOptions extends EndpointOptions {
   /** Prefix of all keys; slashes around it are ignored, and empty means the whole bucket. */

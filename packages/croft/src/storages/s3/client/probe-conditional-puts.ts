@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { BucketConnection } from './get-object.ts';
 import { type EtagForm, putOnce, toCondition } from './put-object.ts';
-import { withRetries } from './retries.ts';
 import { ServiceRefusal } from './service-errors.ts';
+import { withRetries } from './with-retries.ts';
 
 export interface ConditionSupport {
   readonly isConditional: boolean;

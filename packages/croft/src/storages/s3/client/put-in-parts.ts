@@ -4,10 +4,10 @@ import type { PutCondition, PutObjectOptions, ResendableBody } from '../../../co
 import { type BucketConnection, headObject } from './get-object.ts';
 import { toMetadataHeaders, unquote, writeMark } from './object-headers.ts';
 import { type EtagForm, isRefused, type PutResult, recognizeOwnPut, toCondition } from './put-object.ts';
-import { withRetries } from './retries.ts';
+import { escapeText, namespace, readElement } from './s3-xml.ts';
 import { sendParts, type UploadedPart } from './send-parts.ts';
 import { readLateResult, readRefusal, ServiceRefusal } from './service-errors.ts';
-import { escapeText, namespace, readElement } from './xml.ts';
+import { withRetries } from './with-retries.ts';
 
 const noBytes = new Uint8Array();
 

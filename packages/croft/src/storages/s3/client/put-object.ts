@@ -3,9 +3,9 @@ import { AppError } from '@croft/protocol';
 import type { PutCondition, PutObjectOptions, ResendableBody } from '../../../core/storage/object-store.ts';
 import { type BucketConnection, headObject } from './get-object.ts';
 import { markOf, toMetadataHeaders, unquote, writeMark } from './object-headers.ts';
-import { readSmallBody } from './read-body.ts';
-import { withRetries } from './retries.ts';
+import { readSmallBody } from './read-bounded-body.ts';
 import { readRefusal, type ServiceRefusal } from './service-errors.ts';
+import { withRetries } from './with-retries.ts';
 
 export type PutResult = { etag: string } | 'refused';
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { AppError } from '@croft/protocol';
 import type { BucketConnection } from './get-object.ts';
 import { unquote } from './object-headers.ts';
-import { readSmallBody } from './read-body.ts';
-import { withRetries } from './retries.ts';
+import { readSmallBody } from './read-bounded-body.ts';
+import { escapeText, namespace, readElement, splitElements } from './s3-xml.ts';
 import { readLateResult, readRefusal, ServiceRefusal } from './service-errors.ts';
 import { encodeKey } from './signature.ts';
-import { escapeText, namespace, readElement, splitElements } from './xml.ts';
+import { withRetries } from './with-retries.ts';
 
 const maxAtOnce = 1000;
 const singlesAtOnce = 16;

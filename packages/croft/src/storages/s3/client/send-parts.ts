@@ -1,8 +1,8 @@
 import type { ResendableBody } from '../../../core/storage/object-store.ts';
 import type { BucketConnection } from './get-object.ts';
 import { sizeDiffers } from './put-object.ts';
-import { withRetries } from './retries.ts';
 import { readRefusal } from './service-errors.ts';
+import { withRetries } from './with-retries.ts';
 
 export const partBytes = 8 * 1024 * 1024;
 const maxParts = 10_000;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '@croft/protocol';
 import { BucketUnreachable } from './circuit-breaker.ts';
 import { RefusedAddress } from './endpoint-addresses.ts';
-import { readSmallBody } from './read-body.ts';
-import { readElement } from './xml.ts';
+import { readSmallBody } from './read-bounded-body.ts';
+import { readElement } from './s3-xml.ts';
 
 /** The service answered, but with an error or redirect status. */
 export class ServiceRefusal extends Error {

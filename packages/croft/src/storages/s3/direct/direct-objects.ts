@@ -1,5 +1,5 @@
 import type { ObjectHead, ObjectStore } from '../../../core/storage/object-store.ts';
-import { readBounded } from '../client/read-body.ts';
+import { readBoundedBody } from '../client/read-bounded-body.ts';
 import { pathOfFileOrMarker } from '../layout/object-keys.ts';
 import { describeObject, type ObjectDescription } from '../layout/object-metadata.ts';
 
@@ -49,7 +49,7 @@ export function createDirectObjects(objects: ObjectStore, namespace: string) {
   async function readTarget({ key, etag }: DirectObject): Promise<string | undefined> {
     const found = await objects.get(`${namespace}/${key}`);
     if (found === undefined || found === 'unchanged') return undefined;
-    const target = (await readBounded(found.body, maxTargetBytes)).toString();
+    const target = (await readBoundedBody(found.body, maxTargetBytes)).toString();
     return found.etag === etag && target !== '' && !target.includes('\0') ? target : undefined;
   }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ObjectStore } from '../../../core/storage/object-store.ts';
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { readBounded } from '../client/read-body.ts';
+import { readBoundedBody } from '../client/read-bounded-body.ts';
 import { deletionListKey } from '../layout/history-keys.ts';
 
 const DeletionEntries = z.object({
@@ -44,7 +44,7 @@ export function createDeletionList(objects: ObjectStore, namespace: string) {
     const found = await objects.get(key, last.etag === undefined ? {} : { unlessEtag: last.etag });
     if (found === undefined) last = none;
     else if (found !== 'unchanged') {
-      const parsed = DeletionEntries.safeParse(parseJson(await readBounded(found.body, maxBytes)));
+      const parsed = DeletionEntries.safeParse(parseJson(await readBoundedBody(found.body, maxBytes)));
       // Invalid content is ignored, and overwritten by the next collection.
       last = { ...(parsed.success ? parsed.data : none), etag: found.etag };
     }

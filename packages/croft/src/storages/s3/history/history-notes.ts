@@ -3,7 +3,7 @@ import type { HistoryNote, NoteKind } from '../../../core/history/ports/history-
 import type { ObjectStore } from '../../../core/storage/object-store.ts';
 import { inParallel } from '../../../lib/concurrency/in-parallel.ts';
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { readBounded } from '../client/read-body.ts';
+import { readBoundedBody } from '../client/read-bounded-body.ts';
 import { notesPrefix } from '../layout/history-keys.ts';
 
 const atOnce = 32;
@@ -23,7 +23,7 @@ export function createHistoryNotes(objects: ObjectStore, namespace: string) {
       read.delete(key);
       return undefined;
     }
-    const note = toNote(await readBounded(found.body, maxNoteBytes), key);
+    const note = toNote(await readBoundedBody(found.body, maxNoteBytes), key);
     read.set(key, { etag: found.etag, note });
     return note;
   }

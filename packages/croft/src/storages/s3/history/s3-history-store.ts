@@ -3,7 +3,7 @@ import { AppError } from '@croft/protocol';
 import type { Content, HistoryStore } from '../../../core/history/ports/history-store.ts';
 import type { ObjectStore, ResendableBody } from '../../../core/storage/object-store.ts';
 import { inParallel } from '../../../lib/concurrency/in-parallel.ts';
-import { readBounded } from '../client/read-body.ts';
+import { readBoundedBody } from '../client/read-bounded-body.ts';
 import { contentKey, historyPrefix } from '../layout/history-keys.ts';
 import { collectS3Garbage } from './collect-garbage.ts';
 import { createDeletionList } from './deletion-list.ts';
@@ -59,7 +59,7 @@ export function createS3HistoryStore({ objects, namespace, graceMs = hourMs }: S
     yield* verified(hash, found.body);
   }
 
-  const read = (hash: string) => readBounded(open(hash), maxReadBytes);
+  const read = (hash: string) => readBoundedBody(open(hash), maxReadBytes);
 
   return {
     ...{ open, read },

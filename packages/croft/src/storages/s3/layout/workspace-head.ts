@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { z } from 'zod';
 import type { ObjectStore, PutCondition } from '../../../core/storage/object-store.ts';
 import { parseJson } from '../../../lib/text/parse-json.ts';
-import { readBounded } from '../client/read-body.ts';
+import { readBoundedBody } from '../client/read-bounded-body.ts';
 
 const maxCommits = 200;
 /**
@@ -57,7 +57,7 @@ export async function readHead(
     found.body.destroy();
     throw unreadable();
   }
-  const parsed = WorkspaceHead.safeParse(parseJson(await readBounded(found.body, maxBytes)));
+  const parsed = WorkspaceHead.safeParse(parseJson(await readBoundedBody(found.body, maxBytes)));
   if (!parsed.success) throw unreadable();
   return { head: parsed.data, etag: found.etag };
 }

@@ -7,7 +7,7 @@ import { emptyTreeHash } from '../../../core/history/ports/tree.ts';
 import type { WorkingTree } from '../../../core/history/ports/working-tree.ts';
 import type { ObjectStore } from '../../../core/storage/object-store.ts';
 import { openRoot } from '../../../disk/paths/handles.ts';
-import { makeWorkspaceDirectory } from '../../../lib/files/workspace-directory.ts';
+import { makeWorkspaceDirectory } from '../../../lib/files/make-workspace-directory.ts';
 import { ownerOf } from '../../../lib/files/workspace-owner.ts';
 import { pathOfFileOrMarker } from '../layout/object-keys.ts';
 import { readHead } from '../layout/workspace-head.ts';

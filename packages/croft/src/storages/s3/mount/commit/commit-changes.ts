@@ -13,7 +13,7 @@ import { publishCommit, type RecordedObject } from '../working-copy/publish-comm
 import { type Conflict, nameSome } from './conflicts.ts';
 import { finishInterruptedCommit } from './finish-interrupted-commit.ts';
 import { keepBothVersions } from './keep-both-versions.ts';
-import { type OperationOutcome, performOperation } from './perform-operation.ts';
+import { type OperationOutcome, performObjectOperation } from './perform-object-operation.ts';
 import { type ObjectOperation, planCommit } from './plan-commit.ts';
 import { revertToBucket } from './revert-to-bucket.ts';
 import { clearTombstones } from './tombstones.ts';
@@ -96,7 +96,7 @@ async function performAll(
   const one = async (operation: ObjectOperation) => {
     signal?.throwIfAborted();
     try {
-      done.push({ operation, outcome: await performOperation(context, operation, id, signal) });
+      done.push({ operation, outcome: await performObjectOperation(context, operation, id, signal) });
     } catch (thrown) {
       failed.push({ path: operation.path, reason: ownFailure(thrown) });
     }

@@ -9,7 +9,7 @@ import { createLocalFileMaker } from '../working-copy/local-file-maker.ts';
 import type { KnownObject } from '../working-copy/manifest.ts';
 import { type MountContext, objectKey } from '../working-copy/mount-context.ts';
 import { describeForeignKey, isListedTombstone, listWorkspace } from './compare-with-listing.ts';
-import { createPathAdmission } from './path-admission.ts';
+import { createDownloadedPaths } from './downloaded-paths.ts';
 
 type Listed = readonly [key: string, object: Omit<ObjectHead, 'metadata'>];
 
@@ -36,9 +36,9 @@ export async function downloadWorkspace(
 ): Promise<Map<string, KnownObject>> {
   const known = new Map<string, KnownObject>();
   const placing = createLocalFileMaker(context.owner);
-  const shape = createPathAdmission(options.directory, placing.directory);
+  const shape = createDownloadedPaths(options.directory, placing.directory);
   const late: Listed[] = [];
-  const fetch = createFetch(context, options, shape.spotOf, placing);
+  const fetch = createFetch(context, options, shape.diskPathOf, placing);
 
   async function take([key, object]: Listed): Promise<void> {
     if (isListedTombstone(object)) return;
@@ -57,14 +57,14 @@ export async function downloadWorkspace(
   for (const [key] of late) {
     const block = shape.blockOf(pathOfFileOrMarker(key) ?? '');
     if (block === undefined) continue;
-    if (known.delete(keyOfPath(block) ?? '')) unlinkSync(shape.spotOf(block));
+    if (known.delete(keyOfPath(block) ?? '')) unlinkSync(shape.diskPathOf(block));
     shape.dropFile(block);
     context.warn(describeShadowed(block));
   }
   // Iterates over a copy: a hostile service could name a late object twice, which would append to the list for ever.
   await inParallel([...late], fetchesAtATime, take);
   for (const [key, { kind, mode }] of known)
-    if (kind === 'directory' && mode !== 0o755) chmodSync(shape.spotOf(pathOfFileOrMarker(key) ?? ''), mode);
+    if (kind === 'directory' && mode !== 0o755) chmodSync(shape.diskPathOf(pathOfFileOrMarker(key) ?? ''), mode);
   return known;
 }
 

@@ -1,8 +1,0 @@
-/** Returns `undefined` instead of throwing. For reads whose failure means that there is nothing to read. */
-export function attempt<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}

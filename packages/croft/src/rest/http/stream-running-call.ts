@@ -1,0 +1,92 @@
+import { type AgentToolEvent, AppError } from '@croft/protocol';
+import type { OutputForm, OutputPiece, OutputReceiver } from '../../core/calls/stream-output.ts';
+import { toEventStream, toEventText } from './event-stream.ts';
+
+interface FollowOptions<Answer> {
+  readonly form: OutputForm;
+  /** Runs the call. Its command waits while the client does not take the output. */
+  run(onOutput: OutputReceiver, signal: AbortSignal): Promise<Answer>;
+  toResult(answer: Answer): Extract<AgentToolEvent, { type: 'result' }>['result'];
+  /** Whether the client still has access. */
+  isStillAllowed(): Promise<boolean>;
+  /** Ends when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Follows a call while it runs: the first output turns the answer into a stream of events. A call that ends before it
+ * printed anything is answered as if nobody followed it, with the status of its failure.
+ */
+export async function streamRunningCall<Answer>(options: FollowOptions<Answer>): Promise<Answer | Response> {
+  const { form, signal, isStillAllowed } = options;
+  const stopped = new AbortController();
+  const feed = createCallFeed();
+  const call = options.run({ form, receive: feed.receive }, AbortSignal.any([signal, stopped.signal]));
+  const first = await Promise.race([feed.started, call]);
+  if (!feed.isStarted()) return first as Answer;
+  const answered = call.then((answer): AgentToolEvent => ({ type: 'result', result: options.toResult(answer) }));
+  void answered.catch(toFailure).then(feed.close);
+  return toEventStream({
+    feed,
+    isStillAllowed,
+    onEnd() {
+      stopped.abort();
+      feed.release();
+    },
+    signal,
+  });
+}
+
+function toEvent(piece: OutputPiece): AgentToolEvent {
+  if ('text' in piece) return { type: 'output', ...piece };
+  const { stream, bytes, redacted } = piece;
+  return {
+    type: 'bytes',
+    stream,
+    base64: bytes.toString('base64'),
+    ...(redacted.length > 0 && { redacted: [...redacted] }),
+  };
+}
+
+function toFailure(thrown: unknown): AgentToolEvent {
+  return { type: 'error', error: AppError.from(thrown).toJSON() };
+}
+
+/** Holds one piece of output until the client takes it. */
+function createCallFeed() {
+  const started = Promise.withResolvers<void>();
+  let waiting: { readonly event: AgentToolEvent; taken(): void }[] = [];
+  let [isStarted, isClosed, isReleased] = [false, false, false];
+  let bell = Promise.withResolvers<void>();
+  const put = (event: AgentToolEvent, taken: () => void) => {
+    waiting.push({ event, taken });
+    isStarted = true;
+    started.resolve();
+    bell.resolve();
+    bell = Promise.withResolvers();
+  };
+
+  return {
+    started: started.promise,
+    isStarted: () => isStarted,
+    receive: (piece: OutputPiece): Promise<void> =>
+      isReleased ? Promise.resolve() : new Promise((taken) => put(toEvent(piece), taken)),
+    close(last: AgentToolEvent): void {
+      isClosed = true;
+      put(last, () => {});
+    },
+    /** Nobody takes anything any more. */
+    release(): void {
+      isReleased = true;
+      for (const { taken } of waiting) taken();
+    },
+    more: () => bell.promise,
+    isOver: () => isClosed && waiting.length === 0,
+    take(): string | undefined {
+      const next = waiting;
+      waiting = [];
+      for (const { taken } of next) taken();
+      return next.length === 0 ? undefined : next.map(({ event }) => toEventText(event)).join('');
+    },
+  };
+}
