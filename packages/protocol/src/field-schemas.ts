@@ -68,6 +68,8 @@ export const recordFields = {
   updatedAt: z.iso.datetime(),
   /** Increases with every change; the `ETag` of the record. */
   version: z.int().positive(),
+  /** In the answer to a change: fields of the request that mean nothing and were dropped, such as a misspelt one. */
+  ignored: z.array(z.string()).optional(),
 };
 
 /** A config in a PATCH, merged into the stored one: `null` deletes a field, and `********` keeps its value. */

@@ -27,7 +27,7 @@ export const AccountList = z.object({ accounts: z.array(Account), ...pageFields 
 export const KeyMade = z.object({ key: Key, secret: z.string() });
 export const KeyList = z.object({ keys: z.array(Key), ...pageFields });
 
-export const AgentMade = Agent.pick({ accountId: true, agentId: true, name: true, description: true });
+export const AgentMade = Agent.pick({ accountId: true, agentId: true, name: true, description: true, ignored: true });
 export const AgentList = z.object({ agents: z.array(Agent), ...pageFields });
 export const SandboxList = z.object({ sandboxes: z.array(Sandbox), ...pageFields });
 export const WorkspaceList = z.object({ workspaces: z.array(Workspace), ...pageFields });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { addRemote } from '../remote/runner-fixture.ts';
 import { addAccount, kill, moveTo, openInstallation } from '../support/servers/installation.ts';
 import { type Account, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
@@ -40,8 +40,17 @@ async function openOf({ sandboxId }: Owned, owner = account): Promise<{ isSuspen
   return mustBe(200, await owner.send('GET', `/v1/sandboxes/${sandboxId}/live`)).open;
 }
 
+/** Its session has ended before, so that the agent takes nothing with it. */
+async function removeAgent({ agent }: Owned): Promise<void> {
+  mustBe(200, await account.send('DELETE', `/v1/agents/${agent}/sessions/one`));
+  mustBe(200, await account.send('DELETE', `/v1/agents/${agent}`));
+}
+
+/** Tests that run at once cannot use `expect.poll`. */
+const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 60_000, interval: 50 });
+
 const untilSuspended = (owned: Owned, owner = account) =>
-  expect.poll(() => openOf(owned, owner), { interval: 50 }).toMatchObject([{ isSuspended: true }]);
+  eventually(async () => expect(await openOf(owned, owner)).toMatchObject([{ isSuspended: true }]));
 
 /** The programs on this machine with this word in their command lines. */
 function findPrograms(word: string): string[] {
@@ -63,7 +72,7 @@ function readOrNone(path: string): string {
 const ticking = 'setsid bash -c "while :; do echo >> /tmp/ticks; sleep 0.02; done" > /dev/null 2>&1 < /dev/null &';
 const countTicks = 'wc -l < /tmp/ticks';
 
-test('sessions at once share one sandbox, which is set up once', async () => {
+test.concurrent('sessions at once share one sandbox, which is set up once', async () => {
   const owned = await newAgent({ onCreate: ['echo made >> made'] });
   const sessions = Array.from({ length: 20 }, (_, index) => `s${index}`);
   const answers = await Promise.all(sessions.map((session) => run(owned, 'cat made; echo >> /tmp/shared', session)));
@@ -72,19 +81,19 @@ test('sessions at once share one sandbox, which is set up once', async () => {
   expect(await openOf(owned)).toHaveLength(1);
 });
 
-test('the end of a session ends what it has in the background, and leaves what it detached', async () => {
+test.concurrent('the end of a session ends what it has in the background, and leaves what it detached', async () => {
   const owned = await newAgent({});
   await run(owned, ticking, 'first');
   const background = { command: 'exec sleep 98761', run_in_background: true };
   mustBe(200, await account.call(owned.agent, 'bash', background, { 'croft-session': 'first' }));
-  await expect.poll(() => isRunning('98761')).toBe(true);
+  await eventually(async () => expect(isRunning('98761')).toBe(true));
   mustBe(200, await account.send('DELETE', `/v1/agents/${owned.agent}/sessions/first`));
-  await expect.poll(() => isRunning('98761')).toBe(false);
+  await eventually(async () => expect(isRunning('98761')).toBe(false));
   const before = Number(await run(owned, countTicks, 'second'));
-  await expect.poll(async () => Number(await run(owned, countTicks, 'second'))).toBeGreaterThan(before);
+  await eventually(async () => expect(Number(await run(owned, countTicks, 'second'))).toBeGreaterThan(before));
 });
 
-test('without use its programs stop, and the next call lets them continue after onResume', async () => {
+test.concurrent('without use its programs stop, and the next call lets them continue after onResume', async () => {
   const owned = await newAgent({
     lifecycle: soon,
     onCreate: ['echo created >> log'],
@@ -95,20 +104,19 @@ test('without use its programs stop, and the next call lets them continue after 
   const read = `stat -c %s /tmp/ticks; cat log`;
   const [first, ...log] = (await run(owned, read)).split('\n');
   expect(log).toEqual(['created', 'resumed']);
-  await expect
-    .poll(async () => Number((await run(owned, 'stat -c %s /tmp/ticks')) ?? 0))
-    .toBeGreaterThan(Number(first));
-  expect(await openOf(owned)).toMatchObject([{ isSuspended: false }]);
+  await eventually(async () =>
+    expect(Number(await run(owned, 'stat -c %s /tmp/ticks'))).toBeGreaterThan(Number(first)),
+  );
 });
 
-test('every program of a suspended sandbox is stopped, also those that start others all the time', async () => {
+test.concurrent('every program of a suspended sandbox is stopped, also those that start others all the time', async () => {
   const owned = await newAgent({ lifecycle: soon });
   await run(owned, 'setsid bash -c "while :; do (:) & (:) & wait; done" forks-98760 > /dev/null 2>&1 < /dev/null &');
   await untilSuspended(owned);
-  await expect.poll(() => new Set(findPrograms('forks-98760').map(readState))).toEqual(new Set(['T']));
+  await eventually(async () => expect(new Set(findPrograms('forks-98760').map(readState))).toEqual(new Set(['T'])));
 });
 
-test('a failing onResume fails the call, and the next call runs it again', async () => {
+test.concurrent('a failing onResume fails the call, and the next call runs it again', async () => {
   const owned = await newAgent({ lifecycle: soon, onResume: ['test -e /tmp/ready || { touch /tmp/ready; exit 9; }'] });
   await run(owned, 'echo kept > /tmp/kept');
   await untilSuspended(owned);
@@ -120,8 +128,8 @@ test('a failing onResume fails the call, and the next call runs it again', async
   expect(await run(owned, 'cat /tmp/kept; test -e ran || echo not')).toBe('kept\nnot');
 });
 
-test('its lifetime ends it during a command, which says so; the next call has a new one', async () => {
-  const owned = await newAgent({ lifecycle: { maxLifetimeSeconds: 2 }, onCreate: ['echo made >> made'] });
+test.concurrent('its lifetime ends it during a command, which says so; the next call has a new one', async () => {
+  const owned = await newAgent({ lifecycle: { maxLifetimeSeconds: 4 }, onCreate: ['echo made >> made'] });
   const answer = mustBe(200, await send(account, owned, 'echo begun; touch /tmp/old; sleep 98762'));
   expect(answer.output).toContain('begun');
   expect(JSON.stringify(answer)).toContain('maxLifetimeSeconds');
@@ -130,42 +138,42 @@ test('its lifetime ends it during a command, which says so; the next call has a 
   expect(await run(owned, 'ls /tmp')).not.toContain('old');
 });
 
-test('the removal of its records ends it while it is suspended', async () => {
+test.concurrent('the removal of its records ends it while it is suspended', async () => {
   const owned = await newAgent({ lifecycle: soon });
   await run(owned, 'setsid sleep 98763 > /dev/null 2>&1 < /dev/null &');
   await untilSuspended(owned);
+  await removeAgent(owned);
   expect(isRunning('98763')).toBe(true);
-  mustBe(200, await account.send('DELETE', `/v1/agents/${owned.agent}`));
   mustBe(200, await account.send('DELETE', `/v1/sandboxes/${owned.sandboxId}`));
   expect(isRunning('98763')).toBe(false);
 });
 
-test('the removal of its workspace ends it first', async () => {
+test.concurrent('the removal of its workspace ends it first', async () => {
   const owned = await newAgent({});
   await run(owned, 'setsid bash -c "while :; do echo >> busy; done" busy-98764 > /dev/null 2>&1 < /dev/null &');
+  await removeAgent(owned);
   expect(isRunning('busy-98764')).toBe(true);
-  mustBe(200, await account.send('DELETE', `/v1/agents/${owned.agent}`));
   mustBe(200, await account.send('DELETE', `/v1/workspaces/${owned.workspaceId}`));
   expect(isRunning('busy-98764')).toBe(false);
 });
 
-test('an agent that loses its access takes its detached programs with it', async () => {
+test.concurrent('an agent that loses its access takes its detached programs with it', async () => {
   const owned = await newAgent({});
   await run(owned, 'setsid sleep 98765 > /dev/null 2>&1 < /dev/null &');
   mustBe(200, await account.send('PATCH', `/v1/sandboxes/${owned.sandboxId}`, { config: { permissionMode: 'ask' } }));
-  await expect.poll(() => isRunning('98765')).toBe(false);
+  await eventually(async () => expect(isRunning('98765')).toBe(false));
 });
 
-test('changed settings apply to the next call, in a new sandbox that resumes', async () => {
+test.concurrent('changed settings apply to the next call, in a new sandbox that resumes', async () => {
   const owned = await newAgent({ onCreate: ['echo created >> log'], onResume: ['echo resumed >> log'] });
   await run(owned, 'touch /tmp/old');
   const config = { envVars: { ADDED: 'yes' } };
   mustBe(200, await account.send('PATCH', `/v1/sandboxes/${owned.sandboxId}`, { config }));
   expect(await run(owned, 'echo $ADDED; ls /tmp; cat log')).toBe('yes\ncreated\nresumed');
-  await expect.poll(() => openOf(owned)).toHaveLength(1);
+  await eventually(async () => expect(await openOf(owned)).toHaveLength(1));
 });
 
-test('a changed lifecycle applies at once, and interrupts nobody', async () => {
+test.concurrent('a changed lifecycle applies at once, and interrupts nobody', async () => {
   const owned = await newAgent({});
   await run(owned, 'touch /tmp/kept');
   const config = { lifecycle: soon };
@@ -174,7 +182,7 @@ test('a changed lifecycle applies at once, and interrupts nobody', async () => {
   expect(await run(owned, 'ls /tmp')).toContain('kept');
 });
 
-test('a terminal of a person is in the same sandbox, and its end leaves the rest', async () => {
+test.concurrent('a terminal of a person is in the same sandbox, and its end leaves the rest', async () => {
   const owned = await newAgent({ lifecycle: soon, onResume: ['echo resumed >> /tmp/log'] });
   await run(owned, 'setsid sleep 98766 > /dev/null 2>&1 < /dev/null & echo agent > /tmp/from');
   await untilSuspended(owned);
@@ -187,7 +195,7 @@ test('a terminal of a person is in the same sandbox, and its end leaves the rest
   expect(isRunning('98766')).toBe(true);
 });
 
-test('at the limit of the account, the one that was suspended longest makes place', async () => {
+test.concurrent('at the limit of the account, the one that was suspended longest makes place', async () => {
   await using small = await startPlatform(['--account-limit', 'sandboxes=1']);
   const owner = await small.newAccount();
   const [first, second] = [await newAgent({ lifecycle: soon }, owner), await newAgent({}, owner)];
@@ -199,7 +207,7 @@ test('at the limit of the account, the one that was suspended longest makes plac
   expect(await openOf(first, owner)).toEqual([]);
 });
 
-test('a server that starts again resumes it, and does not set it up again', async () => {
+test.concurrent('a server that starts again resumes it, and does not set it up again', async () => {
   await using installation = openInstallation();
   const before = await installation.start();
   const known = await addAccount(before, 'ann');
@@ -210,7 +218,7 @@ test('a server that starts again resumes it, and does not set it up again', asyn
   expect(await run(owned, 'cat log', 'one', after)).toBe('created\nresumed');
 });
 
-test('on a runner it is shared, stopped and resumed in the same way', async () => {
+test.concurrent('on a runner it is shared, stopped and resumed in the same way', async () => {
   const config = {
     persistent: true,
     lifecycle: soon,
@@ -221,7 +229,11 @@ test('on a runner it is shared, stopped and resumed in the same way', async () =
   const owned = { ...remote, agent: remote.agentId };
   await run(owned, 'setsid sleep 98768 > /dev/null 2>&1 < /dev/null &', 'first');
   await untilSuspended(owned);
-  await expect.poll(() => findPrograms('98768').map(readState)).toEqual(['T']);
+  await eventually(async () => expect(findPrograms('98768').map(readState)).toEqual(['T']));
   expect(await run(owned, 'cat log', 'second')).toBe('created\nresumed');
-  expect(findPrograms('98768').map(readState)).toEqual(['S']);
+  const useAndRead = async () => {
+    await run(owned, 'true', 'second');
+    return findPrograms('98768').map(readState);
+  };
+  await eventually(async () => expect(await useAndRead()).toEqual(['S']));
 });
