@@ -32,7 +32,10 @@ function packagesOfPage(): string[] {
 /** The name by which registries of MCP servers know the package: `server.json` has the same. */
 export const mcpName = 'io.github.croft-dev/croft';
 
-/** What `create-croft.ts` imports from the bundle, so that nothing behind it is compiled a second time. */
+/**
+ * Declarations for the import of `create-croft.ts` from the bundle, so that the code behind it is not compiled a second
+ * time.
+ */
 const embeddedTypes = `export function openEmbedded(options: object): Promise<{
   readonly fetch: typeof globalThis.fetch;
   readonly key: string;
@@ -45,7 +48,7 @@ function compileEmbedded(stage: string, target: string): void {
   const [project, sources] = [join(stage, 'tsconfig.embedded.json'), join(stage, 'embedded')];
   copyInto(sources, 'packages/croft/src/embedded', ['create-croft.ts']);
   writeText(join(sources, 'package.json'), '{ "type": "module" }\n');
-  writeText(join(sources, 'open-embedded.d.ts'), embeddedTypes);
+  writeText(join(sources, 'open-embedded-platform.d.ts'), embeddedTypes);
   writeText(project, JSON.stringify(toProject(sources, target, stage)));
   runProgram([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
 }

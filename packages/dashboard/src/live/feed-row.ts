@@ -1,6 +1,6 @@
 import type { AccountEvent, AuditRecord } from '@croft/protocol';
 
-/** What happened to a call, or that something else happened. */
+/** How a call ended, or another event that is no call. */
 export type Outcome = 'running' | 'ran' | 'failed' | 'asks' | 'denied' | 'violation' | 'change';
 
 /** One line of the feed: a call from its beginning to its end, or a change that a person made. */
@@ -15,13 +15,15 @@ export interface FeedRow {
   readonly tool: string;
   readonly workspace: string;
   readonly workspaceId: string;
-  /** What it was about, in one line. */
+  /** The command, file or subject of the event, in one line. */
   readonly title: string;
   readonly durationMs?: number | undefined;
   readonly code?: string | undefined;
   readonly exitCode?: number | undefined;
-  /** What takes it back. */
+  /** Id of the checkpoint that undoes the call. */
   readonly checkpoint?: string | undefined;
+  /** The calls that an undo has taken back. */
+  readonly undoes?: readonly string[] | undefined;
   readonly violations: readonly Violation[];
 }
 
@@ -140,10 +142,22 @@ function toChange({ at, actor, action, target, hash }: AuditRecord, details: Fie
   // A terminal is of a sandbox; everything else here is of a workspace.
   const workspaceId = action === 'terminal.opened' ? textOf(details.workspaceId) : target;
   const tool = shortNames[action] ?? action;
+  const undoes = Array.isArray(details.calls) ? details.calls.filter((call) => typeof call === 'string') : undefined;
   return {
     ...{ key: hash, at, outcome: 'change', agentId: '', session: actor, tool, violations: [] },
-    ...{ workspace: '', workspaceId, title: title ?? '' },
+    ...{ workspace: '', workspaceId, title: title ?? '', undoes },
   };
+}
+
+/** How many rows began at this time or later. Rows are newest first. */
+export function countSince(rows: readonly Pick<FeedRow, 'at'>[], time: number): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (Date.parse(rows[middle]?.at ?? '') >= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The server made it, of texts that others wrote. */

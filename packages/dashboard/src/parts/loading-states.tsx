@@ -39,7 +39,7 @@ export function Failure({ error, onRetry }: { readonly error: RequestError; read
             request <code>{error.requestId}</code>
           </>
         )}
-        {onRetry && (
+        {onRetry && isWorthRetrying(error) && (
           <button type="button" class="button" onClick={onRetry}>
             Try again
           </button>
@@ -49,6 +49,11 @@ export function Failure({ error, onRetry }: { readonly error: RequestError; read
   );
 }
 
+/** What is missing or not allowed stays so. */
+function isWorthRetrying({ status }: RequestError): boolean {
+  return status === 0 || status === 408 || status === 429 || status >= 500;
+}
+
 interface LoadedProps<Answer> {
   readonly from: ReadonlySignal<Resource<Answer>>;
   readonly rows?: number;
@@ -56,7 +61,10 @@ interface LoadedProps<Answer> {
   children(data: Answer): ComponentChildren;
 }
 
-/** What a request answered. Earlier data stays while the server is away. */
+/**
+ * Shows the answer of a request, or its failure, or a skeleton while it loads. Earlier data stays while the server is
+ * away.
+ */
 export function Loaded<Answer>({ from, rows, onRetry, children }: LoadedProps<Answer>) {
   const { data, error } = from.value;
   if (data !== undefined) return <>{children(data)}</>;

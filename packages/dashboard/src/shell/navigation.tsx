@@ -11,7 +11,7 @@ interface Entry {
   readonly href: string;
   readonly name: string;
   readonly icon: IconName;
-  /** On a phone it is in the menu. */
+  /** On a phone, the entry is in the menu. */
   readonly isLater?: true;
 }
 
@@ -124,6 +124,7 @@ function AccountMenu() {
         </button>
         <button
           type="button"
+          class="no-phone"
           onClick={(event) => {
             close(event);
             isHelpOpen.value = true;

@@ -25,7 +25,7 @@ export interface SyncOptions {
 }
 
 export interface SyncResult extends FileSyncPlan {
-  /** What is neither a file nor a directory on the side that was read. */
+  /** Paths on the side that was read that are neither files nor directories. */
   readonly skipped: readonly string[];
   /** Files that stay where they are, because programs of this machine would obey them. */
   readonly heldBack: readonly string[];

@@ -13,17 +13,23 @@ interface FollowOptions<Answer> {
   readonly signal: AbortSignal;
 }
 
+/** Clients and proxies wait for the head of an answer for a minute at least. */
+const quietMs = 30_000;
+
 /**
- * Follows a call while it runs: the first output turns the answer into a stream of events. A call that ends before it
- * printed anything is answered as if nobody followed it, with the status of its failure.
+ * Follows a call while it runs: the first output turns the answer into a stream of events, and so does half a minute
+ * without any, so that the client waits for no head. A call that ends before that is answered as if nobody followed it,
+ * with the status of its failure.
  */
 export async function streamRunningCall<Answer>(options: FollowOptions<Answer>): Promise<Answer | Response> {
   const { form, signal, isStillAllowed } = options;
   const stopped = new AbortController();
   const feed = createCallFeed();
   const call = options.run({ form, receive: feed.receive }, AbortSignal.any([signal, stopped.signal]));
-  const first = await Promise.race([feed.started, call]);
-  if (!feed.isStarted()) return first as Answer;
+  const quiet = Promise.withResolvers<typeof following>();
+  const timer = setTimeout(() => quiet.resolve(following), quietMs);
+  const first = await Promise.race([feed.started, call, quiet.promise]).finally(() => clearTimeout(timer));
+  if (first !== following) return first;
   const answered = call.then((answer): AgentToolEvent => ({ type: 'result', result: options.toResult(answer) }));
   void answered.catch(toFailure).then(feed.close);
   return toEventStream({
@@ -36,6 +42,8 @@ export async function streamRunningCall<Answer>(options: FollowOptions<Answer>):
     signal,
   });
 }
+
+const following = Symbol('following');
 
 function toEvent(piece: OutputPiece): AgentToolEvent {
   if ('text' in piece) return { type: 'output', ...piece };
@@ -54,28 +62,26 @@ function toFailure(thrown: unknown): AgentToolEvent {
 
 /** Holds one piece of output until the client takes it. */
 function createCallFeed() {
-  const started = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<typeof following>();
   let waiting: { readonly event: AgentToolEvent; taken(): void }[] = [];
-  let [isStarted, isClosed, isReleased] = [false, false, false];
+  let [isClosed, isReleased] = [false, false];
   let bell = Promise.withResolvers<void>();
   const put = (event: AgentToolEvent, taken: () => void) => {
     waiting.push({ event, taken });
-    isStarted = true;
-    started.resolve();
+    started.resolve(following);
     bell.resolve();
     bell = Promise.withResolvers();
   };
 
   return {
     started: started.promise,
-    isStarted: () => isStarted,
     receive: (piece: OutputPiece): Promise<void> =>
       isReleased ? Promise.resolve() : new Promise((taken) => put(toEvent(piece), taken)),
     close(last: AgentToolEvent): void {
       isClosed = true;
       put(last, () => {});
     },
-    /** Nobody takes anything any more. */
+    /** Called when nobody reads the stream any more: the command no longer waits for a reader. */
     release(): void {
       isReleased = true;
       for (const { taken } of waiting) taken();

@@ -4,15 +4,15 @@ import type { UnverifiedReason } from './unverified-reason.ts';
 
 /** Identifies a call in the history. */
 export interface HistoryCall {
-  /** As events and the audit trail name the call. Left out for a workspace on a runner. */
+  /** As events and the audit trail name the call. Left out for a runner of an older release. */
   readonly id?: string | undefined;
   readonly tool: string;
   readonly session: string;
   /** The command or the path, by which a person recognises the call. Redacted. */
   readonly title: string;
   /**
-   * Which changes of the call are by-products and belong to no undo step. `all`: everything that a check leaves behind
-   * (caches, reports). `new`: the new files of a formatter. Without it, none are.
+   * Says which changes of the call are by-products, which belong to no undo step. `all`: everything that a check leaves
+   * behind (caches, reports). `new`: the new files of a formatter. Absent: no change.
    */
   readonly byproducts?: 'all' | 'new' | undefined;
 }
@@ -114,7 +114,7 @@ export interface PastTrees {
 
 /** Snapshots, checkpoints and undo of one workspace. */
 export interface History {
-  /** Absent: the history is on a runner, which does not show earlier trees. */
+  /** Absent: the history is on a runner of an older release, which does not show earlier trees. */
   readonly past?: PastTrees | undefined;
   snapshot(options: {
     name: string;
