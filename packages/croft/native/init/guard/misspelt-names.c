@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "init/guard/misspelt-names.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -24,6 +25,22 @@ static int is_same(int directory, const char *one, const char *other) {
 
 /* Whether the directory ignores case: a git directory, or one that would become one, has `objects` or `refs`. */
 static int ignores_case(int directory) { return is_same(directory, "objects", "OBJECTS") || is_same(directory, "refs", "REFS"); }
+
+/* Whether an existing file is in the directory under another name than this: the directory does not list this name. The
+   files themselves cannot be compared, because a private copy may be mounted over the one with the obeyed name. */
+static int has_other_name(int directory, const char *name) {
+  if (faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+  if (entries == NULL) {
+    if (copy >= 0) close(copy);
+    return 1;
+  }
+  int is_listed = 0;
+  for (struct dirent *entry; !is_listed && (entry = readdir(entries)) != NULL;) is_listed = strcmp(entry->d_name, name) == 0;
+  closedir(entries);
+  return !is_listed;
+}
 
 /* Returns the obeyed name, or NULL. */
 static const char *obeyed_name(const char *name, size_t length) {
@@ -61,9 +78,9 @@ static int is_other_name(int directory, const char *name, size_t length, int in_
   char asked[NAME_MAX + 1];
   const char *meant = in_workspace ? obeyed_name(name, length) : NULL;
   snprintf(asked, sizeof asked, "%.*s", (int)length, name);
-  if (meant != NULL && is_same(directory, asked, meant)) return 1;
+  if (meant != NULL && has_other_name(directory, asked)) return 1;
   meant = git_name(name, length);
-  return meant != NULL && is_same(directory, asked, meant) && is_repository(directory);
+  return meant != NULL && has_other_name(directory, asked) && is_repository(directory);
 }
 
 static int is_below_misspelt(int directory, const char *below, int in_workspace) {
@@ -92,10 +109,10 @@ static int is_misspelt_name(const struct parent_entry *entry, int in_workspace) 
   if (!may_need_folding(name)) return 0;
   const int is_there = faccessat(entry->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
   const char *meant = in_workspace ? obeyed_name(name, strlen(name)) : NULL;
-  if (meant != NULL && (!is_there || is_same(entry->directory, name, meant))) return 1;
+  if (meant != NULL && (!is_there || has_other_name(entry->directory, name))) return 1;
   meant = git_name(name, strlen(name));
   if (meant == NULL) return 0;
-  if (is_there) return is_same(entry->directory, name, meant) && is_repository(entry->directory);
+  if (is_there) return has_other_name(entry->directory, name) && is_repository(entry->directory);
   return ignores_case(entry->directory) || is_repository(entry->directory);
 }
 
