@@ -60,7 +60,7 @@ export function toRow({ goal, ...outcome }: Outcome): Row {
   const { ours, theirs } = outcome;
   return {
     ...outcome,
-    ...(theirs && { ratio: ours.p50 / theirs.p50 }),
+    ...(theirs && theirs.p50 !== 0 && { ratio: ours.p50 / theirs.p50 }),
     ...(goal && { goal: goal.text, isMet: goal.isMet(ours, theirs) }),
   };
 }

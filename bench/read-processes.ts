@@ -9,6 +9,8 @@ export interface Resident {
 }
 
 const megabyte = 1024 ** 2;
+/** The unit of times in /proc, on every Linux. */
+const ticksPerSecond = 100;
 
 /**
  * The processes a process has started, each with all below it. What it starts by another, one for all, are families of
@@ -45,6 +47,16 @@ export function chargedTo(pid: number): number | undefined {
 /** How long the first thread of a process was on a processor until now, in ms. */
 export function mainThreadMs(pid: number): number {
   return Number(read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[0]) / 1e6;
+}
+
+/** How long all threads of a process were on a processor until now. */
+export function processorSecondsOf(pid: number): number {
+  const [user = 0, system = 0] = read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /, '')
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / ticksPerSecond;
 }
 
 export function handlesOf(pid: number): number {

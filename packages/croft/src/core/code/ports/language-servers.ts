@@ -45,9 +45,11 @@ export interface LanguageServer {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /**
    * Waits until the server knows the whole project. Opens the file first: some servers begin only then. Returns false if
-   * that takes longer than 30 seconds.
+   * that takes longer than 30 seconds, or if the server says that it cannot.
    */
   whenReady(path: string): Promise<boolean>;
+  /** The reason when `whenReady` has returned false, for the notes of an answer. */
+  whyIncomplete(): string;
   /** Tells the server what changed on the disk. Returns a number for `changedSince`. */
   sync(): Promise<number>;
   /** Paths that `sync` found changed after it returned this number. */

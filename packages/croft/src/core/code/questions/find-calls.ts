@@ -15,7 +15,7 @@ const maxNodes = 500;
 
 /** Lists who calls a function, or what it calls, up to a depth. A cycle is cut where a function comes again. */
 export async function findCalls(question: CallsQuestion, context: CodeContext): Promise<FoundCalls> {
-  const target = await locateSymbol(question, context);
+  const { others: _, ...target } = await locateSymbol(question, context, { isTogether: true });
   return useServerOf(target.path, context, async (server) => {
     if (!server.capabilities.callHierarchyProvider)
       throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} cannot list calls`, {
