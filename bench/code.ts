@@ -21,7 +21,7 @@ export interface CodeFigures {
 export interface CodeFiguresOptions {
   /** An empty directory, removed at the end. */
   readonly scratch: string;
-  /** A copy of the sources of Croft: real TypeScript that nobody changes meanwhile. */
+  /** A copy of the sources of Croft: real TypeScript that does not change during the bench. */
   readonly sources: string;
   readonly only: Selection;
   readonly say: Say;

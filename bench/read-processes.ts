@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Resident memory in MB, as the kernel counts it for each process. */
 export interface Resident {
-  /** With every page it shares counted in full. */
+  /** Resident set size: each shared page counts in full. */
   readonly rss: number;
-  /** With every shared page divided among those who share it. */
+  /** Proportional set size: each shared page is divided among its users. */
   readonly pss: number;
 }
 
@@ -13,8 +13,8 @@ const megabyte = 1024 ** 2;
 const ticksPerSecond = 100;
 
 /**
- * The processes a process has started, each with all below it. What it starts by another, one for all, are families of
- * their own; that other, of some hundred kilobytes, is in none.
+ * Returns the processes that a process has started, each with all processes below it. A child of the spawner counts as
+ * if the process had started it; the spawner itself is left out.
  */
 export function familiesOf(pid: number): number[][] {
   const parents = new Map(listProcesses().map((child) => [child, parentOf(child)]));
@@ -81,7 +81,7 @@ function kilobytes(pid: number, field: string): number {
   return Number(new RegExp(`^${field}: +(\\d+)`, 'm').exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
 }
 
-/** Empty for what is not there, or no more. */
+/** Reads a file; empty if it does not exist or no longer exists. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -22,7 +22,7 @@ interface RatedSymbol extends MappedSymbol {
   readonly rate: number;
 }
 
-/** Ranks files by who mentions what they define, and their definitions by how much of that rank each brings in. */
+/** Ranks files by which files mention their definitions, and each definition by its share of that rank. */
 export function rankSymbolsForMap(index: IndexDatabase, { focus, limit }: MapQuestion): MappedSymbol[] {
   const graph = readFileGraph(index);
   const files = readFiles(index, graph);

@@ -9,15 +9,17 @@ export interface ReadFile {
   readonly path: string;
   /** The number of the change for which it was read. */
   readonly change: number;
-  /** When it was changed, as a listing says; 0 if that is not certain. */
+  /** Modification time by the last listing; 0 if it is not certain. */
   readonly time: number;
-  /** The JSON of its `FileDigest`. Absent: it has nothing that an index keeps. `gone`: it is no file any more. */
+  /**
+   * The `FileDigest` of the file as JSON. Absent: the file has nothing to index. `gone`: the path is no file any more.
+   */
   readonly digest?: string | 'gone' | undefined;
 }
 
 /**
- * Replaces what the index has of these files. Left out are files that nobody listed, that somebody else has read for the
- * same change, and that have changed since they were read.
+ * Replaces the rows of these files in the index. Skips files that were never listed, that another program has read for
+ * the same change, and that have changed since they were read.
  */
 export function storeReadFiles(index: IndexDatabase, files: readonly ReadFile[]): void {
   index.write(() => {

@@ -3,7 +3,7 @@ import type { ParsedFile } from '../core/code/code-symbol.ts';
 import { startWorker } from '../lib/concurrency/start-worker.ts';
 
 export interface ParseQuestion {
-  /** `digest`: only what an index keeps. */
+  /** `digest`: only the parts that the index stores. */
   readonly wants: 'file' | 'digest';
   /** Absent: the file is read as plain text. */
   readonly language: string | undefined;

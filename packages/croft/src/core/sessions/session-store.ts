@@ -16,7 +16,7 @@ export interface SessionStore {
    * the call arrived: if the count is unchanged, no other server can have stored anything, and nothing is read.
    */
   refresh(session: Session, sessionMoves?: number): Promise<void>;
-  /** Stores what has changed. */
+  /** Stores the session if it has changed. */
   save(session: Session): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   }
 
   async function store(session: Session, row: SessionRow): Promise<SessionRow | undefined> {
-    // In one round trip with the end of the call.
+    // Stored in one round trip with the end of the call.
     if (known && (await records.recordCall({ session: row }))) return row;
     return records.change(async ({ sessions }) => {
       if (known) return putAfter(session, sessions);

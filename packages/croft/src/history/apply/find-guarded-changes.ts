@@ -31,7 +31,7 @@ export async function findGuardedChanges(
 
 async function isGuarded(root: GuardedRoot, path: TreePath, ledTo: Awaited<ReturnType<typeof findObeyedPaths>>) {
   if (path.isWellFormed()) return (await findControlFiles(root, path, { obeyed: ledTo })).length > 0;
-  // A name that is not UTF-8 cannot be looked up by its path. The names in the path count as if all of them existed.
+  // A name that is not UTF-8 cannot be looked up by its path, so all names in the path count as existing.
   return (
     findControlPath(path) !== undefined ||
     canonicalNames(path).some((name) => gitSettings.has(name) || gitMarks.has(name))

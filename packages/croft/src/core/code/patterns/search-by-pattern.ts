@@ -80,7 +80,7 @@ async function searchOnce(workspace: Workspace, search: PatternSearch): Promise<
   const { said, skipped } = await runAstGrep(workspace, {
     ...{ args: toArguments(search), scope: search.scope, signal: search.signal },
     onMatch(match) {
-      // One more than the limit tells that there are more.
+      // One match more than the limit shows that there are more.
       return matches.push(match) <= search.limit;
     },
   });

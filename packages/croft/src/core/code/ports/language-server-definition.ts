@@ -2,7 +2,9 @@
 export type ReadySign =
   /** Each answer is complete: the server reads what it needs before it answers. */
   | { readonly kind: 'always' }
-  /** A line of its log. With `isRepeated`, also when it has listed the files again because some came or went. */
+  /**
+   * A line of the server's log. `isRepeated`: the line appears again whenever the server has listed the files again.
+   */
   | { readonly kind: 'log'; readonly pattern: RegExp; readonly isRepeated?: true }
   /** Everything that it reported as work in progress has ended. */
   | { readonly kind: 'progress' }

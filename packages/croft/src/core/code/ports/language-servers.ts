@@ -60,6 +60,6 @@ export interface LanguageServer {
   reopen(path: string): Promise<void>;
   /** Sends a request. The caller parses the answer: it comes from a program that a hostile repository may control. */
   request(method: string, params: unknown): Promise<unknown>;
-  /** Diagnostics of the file as it is now; `undefined` if the server has not told them in time. */
+  /** Returns the diagnostics of the current content; `undefined` if the server has not sent them in time. */
   diagnostics(path: string): Promise<readonly Diagnostic[] | undefined>;
 }
