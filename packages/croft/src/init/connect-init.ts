@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { type Duplex, Readable, Writable } from 'node:stream';
+import { getSystemErrorName } from 'node:util';
 import { AppError } from '@croft/protocol';
 import { type CommandSpec, type ProgramExit, plainCommandHint, type RunningProgram } from '../core/commands/sandbox.ts';
 import {
@@ -275,11 +276,14 @@ const startHints: ReadonlyMap<number, string> = new Map([
   [constants.errno.EAGAIN, 'End programs that are no longer needed, then run the command.'],
 ]);
 
+const otherHint =
+  'Nothing ran. See what the file is (file NAME): it must be a program for this system, and its arguments must be short.';
+
 function cannotStart(errno: number): AppError {
-  const reason = startFailures.get(errno) ?? `error ${errno}`;
+  const reason = startFailures.get(errno) ?? getSystemErrorName(-errno);
   return new AppError('E_COMMAND_NOT_STARTED', `the program could not be started: ${reason}`, {
     details: { errno },
-    hint: startHints.get(errno),
+    hint: startHints.get(errno) ?? (errno === constants.errno.ENOENT ? undefined : otherHint),
   });
 }
 

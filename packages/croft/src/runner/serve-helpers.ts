@@ -15,7 +15,9 @@ export type ServedWorkspaces = HandleTable<RunnerWorkspace>;
 /** Enforces on the runner that a workspace is read-only, whatever the server does. */
 export function mustBeWritable(workspace: RunnerWorkspace): RunnerWorkspace {
   if (workspace.access === 'read-write') return workspace;
-  throw new AppError('E_READ_ONLY', 'workspace is read-only: its runner offers it read-only');
+  throw new AppError('E_READ_ONLY', 'workspace is read-only: its runner offers it read-only', {
+    hint: 'Nothing was done. Read the files here, or ask the operator of the runner to offer the workspace for writing.',
+  });
 }
 
 /** A message of the server that does not match the schema fails the call. */

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '@croft/protocol';
 import { parseBySchema } from '../core/arguments/parse-by-schema.ts';
-import type { ProgramExit, RunningProgram } from '../core/commands/sandbox.ts';
+import { type ProgramExit, plainCommandHint, type RunningProgram } from '../core/commands/sandbox.ts';
 import { collectBytes } from '../link/calls/bounded-streams.ts';
 import type { ServedCall } from '../link/calls/peer.ts';
 import { Command, maxCommandBytes, ProgramOrder, startProgram, streams } from '../link/methods/sandbox.ts';
@@ -28,7 +28,9 @@ export function servePrograms(sandboxes: HandleTable<ServedSandbox>): LinkHandle
 
 async function receiveCommand(call: ServedCall) {
   const tooMuch = () =>
-    new AppError('E_COMMAND_NOT_STARTED', 'the program could not be started: the command is too long');
+    new AppError('E_COMMAND_NOT_STARTED', 'the program could not be started: the command is too long', {
+      hint: plainCommandHint,
+    });
   return parseBySchema(
     Command,
     parseSentJson(await collectBytes(call.readable(streams.command), { maxBytes: maxCommandText, tooMuch })),

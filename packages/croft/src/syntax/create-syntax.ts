@@ -94,5 +94,8 @@ function toFile(answer: { readonly json: string } | ParseFailure, path: string, 
 }
 
 function notParsed(path: string, why: string): AppError {
-  return new AppError('E_NOT_PARSED', `cannot parse ${path}: ${why}`, { details: { path } });
+  return new AppError('E_NOT_PARSED', `cannot parse ${path}: ${why}`, {
+    details: { path },
+    hint: 'Nothing was changed. Use grep, read and edit for this file.',
+  });
 }

@@ -54,7 +54,7 @@ export const requestErrors = {
   E_PRECONDITION_FAILED: {
     kind: 'precondition_failed',
     status: 412,
-    hint: 'Nothing was changed. Get it again, and make the change to its present content.',
+    hint: 'Nothing was changed. Read the record or the file again: the answer has its present ETag. Then make the change to that.',
   },
   E_IDEMPOTENCY_CONFLICT: {
     kind: 'idempotency_conflict',

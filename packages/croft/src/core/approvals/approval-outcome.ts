@@ -28,5 +28,6 @@ export function toRefusal(outcome: ApprovalOutcome): AppError {
     });
   return new AppError('E_APPROVAL_MISMATCH', `the approval ${approvalId} was for one call and is used up`, {
     details: { approvalId },
+    hint: 'Nothing ran. Make the call again without an approval: a person is asked for a new one.',
   });
 }

@@ -18,6 +18,10 @@ export interface CommandSpec {
   readonly signal: AbortSignal;
 }
 
+/** For a sandbox that cannot be opened. */
+export const cannotOpenHint =
+  'Nothing ran, and nothing runs without a sandbox. Ask the operator: `croft doctor` says what this host lacks, and how to get it.';
+
 /** For a command that no sandbox can start: too long, or with a NUL byte. */
 export const plainCommandHint =
   'Nothing ran. Use a shorter command without NUL bytes: write long data to a file, and name the file.';

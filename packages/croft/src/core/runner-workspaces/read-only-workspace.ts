@@ -27,5 +27,7 @@ function readOnlyFiles(files: Files): Files {
 }
 
 export async function refuseChange(): Promise<never> {
-  throw new AppError('E_READ_ONLY', 'this runner refuses all changes: it was started with --readonly');
+  throw new AppError('E_READ_ONLY', 'this runner refuses all changes: it was started with --readonly', {
+    hint: 'Nothing was done. Read the files here, or ask the operator of the runner to start it without --readonly.',
+  });
 }

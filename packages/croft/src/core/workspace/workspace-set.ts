@@ -52,7 +52,7 @@ export function createWorkspaceSet(workspaces: readonly Workspace[], { fallback 
     /** The default workspace, for tools that work in none in particular. */
     first(): Workspace {
       const [first] = workspaces;
-      if (!first) throw new AppError('E_WORKSPACE_REQUIRED', 'no workspace is configured');
+      if (!first) throw noWorkspace();
       return first;
     },
 
@@ -79,4 +79,10 @@ export function createWorkspaceSet(workspaces: readonly Workspace[], { fallback 
     isAll: (hint: unknown): boolean =>
       typeof hint === 'string' && hint.trim() === allWorkspaces && !byName.has(allWorkspaces),
   };
+}
+
+function noWorkspace(): AppError {
+  return new AppError('E_WORKSPACE_REQUIRED', 'no workspace is configured', {
+    hint: 'Nothing ran. Ask the operator to give this agent a workspace.',
+  });
 }

@@ -1,4 +1,5 @@
 import { AppError } from '@croft/protocol';
+import { cannotOpenHint } from '../../core/commands/sandbox.ts';
 import { explainBubblewrapFailure, explainStartFailure } from '../../host/explain-start-failure.ts';
 import type { Spawned, Spawner, SpawnRequest } from '../../init/spawner.ts';
 import { UnsafeDirectoryError } from '../../lib/files/temporary-base.ts';
@@ -60,5 +61,9 @@ export async function endWith(spawned: Spawned, cause: unknown): Promise<never> 
 }
 
 export function unavailable(reason: string, cause?: unknown): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: 'bubblewrap' }, cause });
+  return new AppError('E_SANDBOX_UNAVAILABLE', reason, {
+    details: { provider: 'bubblewrap' },
+    cause,
+    hint: cannotOpenHint,
+  });
 }

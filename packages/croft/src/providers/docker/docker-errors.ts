@@ -1,10 +1,15 @@
 import { AppError } from '@croft/protocol';
+import { cannotOpenHint } from '../../core/commands/sandbox.ts';
 import { UnsafeDirectoryError } from '../../lib/files/temporary-base.ts';
 
 export const providerName = 'docker';
 
 export function unavailable(reason: string, cause?: unknown): AppError {
-  return new AppError('E_SANDBOX_UNAVAILABLE', reason, { details: { provider: providerName }, cause });
+  return new AppError('E_SANDBOX_UNAVAILABLE', reason, {
+    details: { provider: providerName },
+    cause,
+    hint: cannotOpenHint,
+  });
 }
 
 const noEngine =

@@ -197,6 +197,7 @@ function routeFor({ routes }: RestEndpoint, method: string): Route {
   if (route) return route;
   throw new AppError('E_METHOD_NOT_ALLOWED', 'Method not allowed', {
     details: { method, allowedMethods: Object.keys(routes) },
+    hint: `${method} is not possible at this address; possible: ${Object.keys(routes).join(', ')}.`,
   });
 }
 
