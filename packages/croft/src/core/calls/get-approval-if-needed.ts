@@ -16,7 +16,7 @@ export interface ApprovalGate {
    * True when no person reads a list of approvals: only the person at the caller's own client can be asked
    * (elicitation).
    */
-  readonly isOnTheSpot?: boolean | undefined;
+  readonly hasNoInbox?: boolean | undefined;
 }
 
 interface ApprovalCaller {
@@ -108,7 +108,7 @@ function toShownNetwork({ mode, hosts }: ShownNetwork) {
 }
 
 function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {
-  return gate !== undefined && (!gate.isOnTheSpot || asker === 'later' || asker.label === 'elicitation');
+  return gate !== undefined && (!gate.hasNoInbox || asker === 'later' || asker.label === 'elicitation');
 }
 
 /** Returns the control files that the call changes and that a person can approve. */
