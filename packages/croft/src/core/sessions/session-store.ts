@@ -16,8 +16,8 @@ export interface SessionStore {
    * the call arrived: if the count is unchanged, no other server can have stored anything, and nothing is read.
    */
   refresh(session: Session, sessionMoves?: number): Promise<void>;
-  /** Stores what has changed. */
-  save(session: Session): Promise<void>;
+  /** Stores what has changed. Returns nothing if nothing has: most calls change nothing. */
+  save(session: Session): Promise<void> | undefined;
 }
 
 interface SessionStoreOptions {
@@ -62,7 +62,20 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   const isChanged = createChangeCheck(options);
   const isRecent = () => known !== undefined && now().getTime() - Date.parse(known.usedAt) < touchMs;
 
-  return { refresh, save: createSerialSave(save) };
+  let isSaving = false;
+  const saveInTurn = createSerialSave(async (session: Session) => {
+    isSaving = true;
+    await save(session).finally(() => {
+      isSaving = false;
+    });
+  });
+
+  return { refresh, save: (session) => (!isSaving && isStored(session) ? undefined : saveInTurn(session)) };
+
+  /** Compares marks of the session, because its state is large. */
+  function isStored(session: Session): boolean {
+    return isRecent() && isSameFingerprint(toFingerprint(session), savedMark);
+  }
 
   async function refresh(session: Session, sessionMoves?: number): Promise<void> {
     if (known && !(await isChanged(known, sessionMoves))) return;
@@ -81,9 +94,8 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   async function save(session: Session): Promise<void> {
     // A child session that has ended stays ended: a row made here would lack its limits.
     if (!known && isChildId(name)) return;
+    if (isStored(session)) return;
     const mark = toFingerprint(session);
-    // Most calls change nothing, and the state of a long session is large.
-    if (isRecent() && isSameFingerprint(mark, savedMark)) return;
     if (await storeIfChanged(session)) savedMark = mark;
   }
 
