@@ -15,7 +15,7 @@ export default defineConfig({
     setupFiles: ['compile-cache', 'patience', 'seeds', 'worker-title'].map(
       (name) => `packages/croft/test/support/${name}.ts`,
     ),
-    reporters: ['default', './scripts/stuck-files.ts'],
+    reporters: ['default', './scripts/find-stuck-test-files.ts'],
     // A test that passes takes a second or a few; these are for machines under load, and for those that hang.
     testTimeout: 240_000,
     hookTimeout: 240_000,

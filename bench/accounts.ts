@@ -4,11 +4,11 @@ import { startPostgres } from '../packages/croft/test/support/servers/postgres.t
 import { type Bench, type Row, type Say, toRow, toUnmeasuredRow } from './bench.ts';
 import { atMostTimes } from './goals.ts';
 import { type HttpServer, type McpSession, startHttpCroft } from './http-server.ts';
-import { mainThreadMs } from './processes.ts';
+import { mainThreadMs } from './read-processes.ts';
 import { openRestAccount } from './rest-client.ts';
+import { makeScratch, toSource } from './scratch-trees.ts';
 import { summarize } from './statistics.ts';
 import type { ToolCall } from './stdio-client.ts';
-import { makeScratch, toSource } from './trees.ts';
 
 const goal = atMostTimes(1.5);
 const against = 'the same call by flags, over MCP';

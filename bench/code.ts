@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type Bench, isWanted, type Row, type Say, type Selection } from './bench.ts';
-import { copySources } from './code/corpus.ts';
+import { copySources } from './code/copy-sources.ts';
 import { outline } from './code/outline.ts';
 import { patterns } from './code/patterns.ts';
 import { search } from './code/search.ts';
-import { makeScratch } from './trees.ts';
+import { makeScratch } from './scratch-trees.ts';
 
 /** Some figures of code intelligence. */
 export interface CodeFigures {

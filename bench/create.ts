@@ -1,12 +1,12 @@
-import { bareSandbox } from './bare.ts';
+import { bareSandbox } from './bare-processes.ts';
 import { type Bench, type Row, type Say, toRow } from './bench.ts';
 import { compare, type Side } from './compare.ts';
 import { atMost, atMostTimes } from './goals.ts';
 import { type HttpServer, type HttpSession, startHttpCroft } from './http-server.ts';
-import { openPort } from './port.ts';
+import { openPort } from './open-provider-port.ts';
 import { openRestAgent } from './rest-client.ts';
+import { makeScratch } from './scratch-trees.ts';
 import { summarize } from './statistics.ts';
-import { makeScratch } from './trees.ts';
 
 interface Sessions {
   openSession(): Promise<HttpSession>;

@@ -1,13 +1,13 @@
-import { bareSpawn } from './bare.ts';
+import { bareSpawn } from './bare-processes.ts';
 import { type Bench, type Row, type Say, toRow, toUnmeasuredRow } from './bench.ts';
 import { compare } from './compare.ts';
 import { startCroft } from './file-servers.ts';
 import { atMostTimes, timesFaster } from './goals.ts';
-import { versionOf } from './peers.ts';
-import { openPort } from './port.ts';
-import { peer, startSandboxRuntime } from './sandbox-runtime.ts';
+import { versionOf } from './install-peers.ts';
+import { openPort } from './open-provider-port.ts';
+import { peer, startSandboxRuntime } from './sandbox-runtime-peer.ts';
+import { makeScratch } from './scratch-trees.ts';
 import { startLeanClient } from './stdio-client.ts';
-import { makeScratch } from './trees.ts';
 
 /** `bash -c true` in a warm sandbox behind the whole fence, against one that Node starts with none and against a peer. */
 export const exec: Bench = {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { programOf } from './peers.ts';
+import { programOf } from './install-peers.ts';
 import type { StartClient, ToolCall, ToolClient } from './stdio-client.ts';
 
 /** The calls that mean the same to ours and theirs. Paths are absolute. */

@@ -3,11 +3,11 @@ import { type Bench, isWanted, type Row, type Say, type Selection, toRow } from 
 import { compare, type Side } from './compare.ts';
 import { type FileServer, startCroft, startPeer } from './file-servers.ts';
 import { atMostTimes, type Goal, timesFaster } from './goals.ts';
-import { installPeers, versionOf } from './peers.ts';
+import { installPeers, versionOf } from './install-peers.ts';
+import { measureSearches } from './measure-searches.ts';
+import { fileSystemOf, makeScratch, makeTree, revisionLine, type Tree, toSource } from './scratch-trees.ts';
 import { startSdkClient } from './sdk-client.ts';
-import { measureSearches } from './searches.ts';
 import { startLeanClient } from './stdio-client.ts';
-import { fileSystemOf, makeScratch, makeTree, revisionLine, type Tree, toSource } from './trees.ts';
 
 const peer = '@modelcontextprotocol/server-filesystem';
 const useSdk = process.env.BENCH_CLIENT === 'sdk';

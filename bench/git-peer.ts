@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './command.ts';
 import type { Side } from './compare.ts';
-import type { Tree } from './trees.ts';
+import { run } from './run-program.ts';
+import type { Tree } from './scratch-trees.ts';
 
 /** No settings of the person who runs the bench. */
 const env = {

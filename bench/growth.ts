@@ -5,9 +5,9 @@ import { type Bench, isWanted, type Row, type Say, type Selection, toRow, toUnme
 import { compare, type Side } from './compare.ts';
 import { type FileServer, startCroft } from './file-servers.ts';
 import { atMost, atMostTimes, atMostTimesAlways } from './goals.ts';
+import { fileSystemOf, makeScratch, makeTree, revisionLine, type Tree, toSource } from './scratch-trees.ts';
 import { summarize } from './statistics.ts';
 import { type StartClient, startLeanClient, type ToolCall } from './stdio-client.ts';
-import { fileSystemOf, makeScratch, makeTree, revisionLine, type Tree, toSource } from './trees.ts';
 
 const smallSize = 100;
 const largeSizes = [10_000, 100_000];

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import { type Bench, type Row, type Say, toRow } from './bench.ts';
 import { allOf, atMost } from './goals.ts';
 import { type HttpServer, type HttpSession, startHttpCroft } from './http-server.ts';
-import { chargedTo, familiesOf, handlesOf, residentOf } from './processes.ts';
+import { chargedTo, familiesOf, handlesOf, residentOf } from './read-processes.ts';
+import { makeScratch } from './scratch-trees.ts';
 import { summarize } from './statistics.ts';
-import { makeScratch } from './trees.ts';
 
 const count = 500;
 const openers = 8;

@@ -10,10 +10,10 @@ import { type Bench, type Row, type Say, toRow } from './bench.ts';
 import { compare, type Side } from './compare.ts';
 import { atMostTimes } from './goals.ts';
 import { startHttpCroft } from './http-server.ts';
-import { limits, openPort, runIn } from './port.ts';
+import { limits, openPort, runIn } from './open-provider-port.ts';
 import { openRestAccount } from './rest-client.ts';
-import { startRunner } from './runner.ts';
-import { makeScratch, toSource } from './trees.ts';
+import { makeScratch, toSource } from './scratch-trees.ts';
+import { startRunner } from './start-runner.ts';
 
 const goal = atMostTimes(1, { plusMs: 1 });
 const network = { mode: 'deny-all' } as const;

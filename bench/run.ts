@@ -2,8 +2,8 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Bench, Row, Selection } from './bench.ts';
 import * as benches from './index.ts';
-import { describeMachine, saveReport } from './results.ts';
-import { renderTable } from './table.ts';
+import { renderTable } from './render-table.ts';
+import { describeMachine, saveReport } from './save-report.ts';
 
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));

@@ -6,10 +6,10 @@ import { createObjectStore } from '../packages/croft/src/storages/s3/client/obje
 import { openS3Mount } from '../packages/croft/src/storages/s3/mount/s3-mount.ts';
 import { type Gateway, s3Keys, startCluster } from '../packages/croft/test/support/s3/ceph-cluster.ts';
 import { type Bench, type Row, type Say, toRow, toUnmeasuredRow } from './bench.ts';
-import { run } from './command.ts';
 import { compare, type Side } from './compare.ts';
 import { atMostTimes } from './goals.ts';
-import { makeScratch, makeTree, type Tree, toSource } from './trees.ts';
+import { run } from './run-program.ts';
+import { makeScratch, makeTree, type Tree, toSource } from './scratch-trees.ts';
 
 const files = 10_000;
 const changed = 100;

@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import { type Bench, type Row, toRow } from './bench.ts';
 import { atMost, atMostTimesMedian, none } from './goals.ts';
 import { type HttpServer, type McpSession, startHttpCroft } from './http-server.ts';
-import { residentOf } from './processes.ts';
+import { residentOf } from './read-processes.ts';
+import { makeScratch, makeTree, toName } from './scratch-trees.ts';
 import { summarize } from './statistics.ts';
 import type { ToolCall } from './stdio-client.ts';
-import { makeScratch, makeTree, toName } from './trees.ts';
 
 const sessionCount = 200;
 const workspaceCount = 20;

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bench, isWanted, type Row, type Say, toRow, toUnmeasuredRow } from './bench.ts';
-import { run } from './command.ts';
 import { compare, type Side } from './compare.ts';
 import { type FileServer, startCroft } from './file-servers.ts';
 import { copying, makeRepository } from './git-peer.ts';
 import { atMostTimes } from './goals.ts';
+import { run } from './run-program.ts';
+import { fileSystemOf, makeScratch, makeTree, type Tree, toSource } from './scratch-trees.ts';
 import { startLeanClient } from './stdio-client.ts';
-import { fileSystemOf, makeScratch, makeTree, type Tree, toSource } from './trees.ts';
 
 const changed = 10;
 const faster = { text: 'faster', isMet: atMostTimes(1).isMet };

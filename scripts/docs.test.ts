@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { runCroft } from '../packages/croft/test/support/harness.ts';
 import { findEntries } from './docs/browser/find-entries.ts';
 import { collectPages } from './docs/collect-pages.ts';
-import type { Page } from './docs/page.ts';
-import { readNotRun } from './docs/render-tokens.ts';
+import type { Page } from './docs/page-types.ts';
+import { readNotRun } from './docs/render-markdown-tokens.ts';
 import { moveLinks } from './docs/resolve-link.ts';
 import { canGoOffline, runBlocks, shellBlocks } from './docs/run-blocks.ts';
-import { writeSearchIndex } from './docs/write-search.ts';
+import { writeSearchIndex } from './docs/write-search-index.ts';
 import { findProblems } from './docs.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -4,12 +4,12 @@ import { bundleScript } from './docs/bundle-script.ts';
 import { collectPages } from './docs/collect-pages.ts';
 import { findBrokenLinks } from './docs/find-broken-links.ts';
 import { findUnknownNames } from './docs/find-unknown-names.ts';
-import type { Page } from './docs/page.ts';
+import type { Page } from './docs/page-types.ts';
 import { readKnownNames } from './docs/read-known-names.ts';
 import { moveLinks } from './docs/resolve-link.ts';
 import { writeHtml } from './docs/write-html.ts';
 import { writeLlms } from './docs/write-llms.ts';
-import { writeSearchIndex } from './docs/write-search.ts';
+import { writeSearchIndex } from './docs/write-search-index.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'docs/dist');

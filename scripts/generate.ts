@@ -2,10 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toOpenApi } from '../packages/croft/src/rest/open-api/open-api.ts';
 import { toConfigurationPage } from './generate/configuration-page.ts';
-import { toControlNames } from './generate/control-names.ts';
+import { toControlNames } from './generate/control-names-header.ts';
 import { toErrorsPage } from './generate/errors-page.ts';
 import { toEventsPage } from './generate/events-page.ts';
 import { toRestPage } from './generate/rest-page.ts';
+import { toSdkPage } from './generate/sdk-page.ts';
 import { toToolsPage } from './generate/tools-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -17,6 +18,7 @@ const generated: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/rest.md': toRestPage,
   'docs/errors.md': toErrorsPage,
   'docs/events.md': toEventsPage,
+  'docs/sdk-reference.md': toSdkPage,
   'packages/croft/native/init/control-files/control-names.gen.h': toControlNames,
   'openapi.json': () => `${JSON.stringify(toOpenApi(), null, 2)}\n`,
 };

@@ -45,7 +45,7 @@ interface Report {
 
 function runVitest(args: readonly string[]): number {
   return (
-    spawnSync('vitest', ['run', '--reporter=default', '--reporter=./scripts/stuck-files.ts', ...args], {
+    spawnSync('vitest', ['run', '--reporter=default', '--reporter=./scripts/find-stuck-test-files.ts', ...args], {
       stdio: 'inherit',
     }).status ?? 1
   );

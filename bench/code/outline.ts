@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { toRow, toUnmeasuredRow } from '../bench.ts';
 import type { CodeFigures } from '../code.ts';
-import { run } from '../command.ts';
 import { compare } from '../compare.ts';
 import { startCroft } from '../file-servers.ts';
 import { atMostTimes } from '../goals.ts';
+import { run } from '../run-program.ts';
 import { startLeanClient } from '../stdio-client.ts';
 
 const file = 'history/tree/tree-index.ts';

@@ -2,10 +2,10 @@ import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { toRow } from '../bench.ts';
 import type { CodeFigures } from '../code.ts';
-import { run } from '../command.ts';
 import { compare } from '../compare.ts';
 import { startCroft } from '../file-servers.ts';
 import { atMostTimes } from '../goals.ts';
+import { run } from '../run-program.ts';
 import { startLeanClient } from '../stdio-client.ts';
 
 const pattern = 'new AppError($CODE, $$$REST)';

@@ -6,7 +6,7 @@ import type { CodeFigures } from '../code.ts';
 import { compare } from '../compare.ts';
 import { startCroft } from '../file-servers.ts';
 import { atMost, atMostTimes } from '../goals.ts';
-import { runRipgrep } from '../ripgrep.ts';
+import { runRipgrep } from '../run-ripgrep.ts';
 import { summarize } from '../statistics.ts';
 import { startLeanClient, type ToolClient } from '../stdio-client.ts';
 import { type LargeTree, makeLargeTree } from './large-tree.ts';

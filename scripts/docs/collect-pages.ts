@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Section, toSections } from './contents.ts';
-import type { Drawing, Page } from './page.ts';
+import type { Drawing, Page } from './page-types.ts';
 import { readPage } from './read-page.ts';
 
 export interface CollectedPages {

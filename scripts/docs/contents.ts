@@ -32,7 +32,16 @@ const named: readonly Section[] = [
   { title: 'Security', sources: docs('security', 'control-files') },
   {
     title: 'Reference',
-    sources: docs('tools', 'configuration', 'rest', 'errors', 'events', 'page-routes', 'runner-protocol'),
+    sources: docs(
+      'tools',
+      'configuration',
+      'rest',
+      'sdk-reference',
+      'errors',
+      'events',
+      'page-routes',
+      'runner-protocol',
+    ),
   },
   { title: 'Inside', sources: [...docs('architecture', 'internals'), 'CONTRIBUTING.md', 'CHANGELOG.md'] },
 ];

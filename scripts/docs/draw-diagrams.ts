@@ -1,6 +1,6 @@
 import { createDiagramRenderer } from '../../packages/croft/src/diagrams/create-diagram-renderer.ts';
 import { sha256 } from '../../packages/croft/src/lib/crypto/sha256.ts';
-import type { Drawing } from './page.ts';
+import type { Drawing } from './page-types.ts';
 
 const timeoutMs = 60_000;
 const render = createDiagramRenderer();

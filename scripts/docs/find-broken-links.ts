@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from './page.ts';
+import type { Page } from './page-types.ts';
 import { resolveLink } from './resolve-link.ts';
 
 /** Links that lead nowhere: to a missing file, to a missing heading, or to another host, which works only online. */

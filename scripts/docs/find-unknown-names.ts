@@ -1,5 +1,5 @@
 import { errorCatalog } from '@croft/protocol';
-import type { Code, Page } from './page.ts';
+import type { Code, Page } from './page-types.ts';
 
 /** What the program and the repository really have. */
 export interface KnownNames {

@@ -1,9 +1,9 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { createAnchors } from './anchors.ts';
 import { nameOf } from './contents.ts';
 import { drawDiagram } from './draw-diagrams.ts';
-import type { Code, Drawing, Heading, Page } from './page.ts';
-import { createRenderer } from './render-tokens.ts';
+import { createAnchors } from './heading-anchors.ts';
+import type { Code, Drawing, Heading, Page } from './page-types.ts';
+import { createRenderer } from './render-markdown-tokens.ts';
 import { toPlainText } from './to-plain-text.ts';
 
 export interface ReadPage {

@@ -1,6 +1,6 @@
 import type { Section } from './contents.ts';
 import { escapeHtml } from './escape-html.ts';
-import type { Page } from './page.ts';
+import type { Page } from './page-types.ts';
 
 const mark = 'M10 2H4a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h8a2 2 0 0 0 2-2V6M6 7v3M10 7v3';
 const icon =

@@ -1,5 +1,5 @@
 import type { Section } from './contents.ts';
-import type { Page } from './page.ts';
+import type { Page } from './page-types.ts';
 
 /** The list of pages for models, in the form of llms.txt: a title, a summary, and links to the Markdown of each page. */
 export function writeLlms(sections: readonly Section[], pages: ReadonlyMap<string, Page>): string {

@@ -1,7 +1,7 @@
 import { commands } from '../../packages/croft/src/cli/commands/index.ts';
 import { boundTables } from '../../packages/croft/src/cli/serve/bound-options.ts';
 import { Settings } from '../../packages/croft/src/config.ts';
-import { generatedNote, table } from './markdown.ts';
+import { generatedNote, table } from './markdown-table.ts';
 
 const listed = Object.entries(commands);
 

@@ -1,5 +1,5 @@
 import { errorCatalog } from '@croft/protocol';
-import { generatedNote } from './markdown.ts';
+import { generatedNote } from './markdown-table.ts';
 
 const intro = `Every failed call answers one of these errors: a code that never changes, a message that says what happened, and a
 hint that says what to do next. Over MCP the error is in the text of the answer and in \`_meta["croft/error"]\`. Over REST it is

@@ -1,5 +1,5 @@
 import { lifecycleEvents } from '@croft/protocol';
-import { generatedNote, table } from './markdown.ts';
+import { generatedNote, table } from './markdown-table.ts';
 
 const intro = `\`--events FILE\` of \`croft serve\`, \`croft mcp\` and \`croft tool\` appends one line of JSON for each event:
 

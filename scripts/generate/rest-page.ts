@@ -1,5 +1,5 @@
 import { toOpenApi } from '../../packages/croft/src/rest/open-api/open-api.ts';
-import { generatedNote, table } from './markdown.ts';
+import { generatedNote, table } from './markdown-table.ts';
 
 interface Operation {
   readonly summary?: string;

@@ -3,7 +3,7 @@ import { createToolListing } from '../../packages/croft/src/core/calls/tool-list
 import { selectTools } from '../../packages/croft/src/core/toolsets/select-tools.ts';
 import { createWorkspaceSet } from '../../packages/croft/src/core/workspace/workspace-set.ts';
 import * as tools from '../../packages/croft/src/tools/index.ts';
-import { generatedNote, table } from './markdown.ts';
+import { generatedNote, table } from './markdown-table.ts';
 import { toToolsetsSection } from './toolsets-section.ts';
 
 interface Property {

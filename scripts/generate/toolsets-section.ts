@@ -1,7 +1,7 @@
 import type { ToolDescription } from '../../packages/croft/src/core/calls/describe-tool.ts';
 import { toolsets } from '../../packages/croft/src/core/toolsets/toolsets.ts';
 import { toMcpTool } from '../../packages/croft/src/mcp/to-mcp-tool.ts';
-import { table } from './markdown.ts';
+import { table } from './markdown-table.ts';
 
 /** A rule of thumb for JSON. Each model counts in its own way. */
 const bytesPerToken = 4;

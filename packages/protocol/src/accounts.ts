@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Description, must, mustBeOneOf, Name, wholeMust } from './fields.ts';
+import { Description, must, mustBeOneOf, Name, wholeMust } from './field-schemas.ts';
 
 const scopes = ['*', 'read', 'write', 'call', 'approve', 'terminal'] as const;
 

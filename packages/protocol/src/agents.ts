@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Description, must, Name, NonEmpty, recordFields } from './fields.ts';
+import { Description, must, Name, NonEmpty, recordFields } from './field-schemas.ts';
 import { McpServers } from './mcp-servers.ts';
 
 const maxWorkspaces = 100;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { must, mustBeOneOf } from './fields.ts';
+import { must, mustBeOneOf } from './field-schemas.ts';
 
 const states = ['pending', 'approved', 'denied', 'used', 'expired'] as const;
 const decisions = ['approve', 'deny'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ErrorBody } from './app-error.ts';
 import { Approval } from './approvals.ts';
+import { ErrorBody } from './errors/app-error.ts';
 
 /** What a call would do now. Nothing has run. */
 export const CallOutlook = z.object({

@@ -67,6 +67,10 @@ export const lifecycleEvents = {
     about: 'a second machine came with the token of a runner',
     fields: ['account', 'runner', 'address', 'reason'],
   },
+  'lifecycle.sandbox.persistent': {
+    about: 'a persistent sandbox was created, reopened, suspended or resumed, or has ended',
+    fields: ['account', 'sandbox', 'workspace', 'state', 'reason'],
+  },
   'lifecycle.sandbox.violation': {
     about: 'a sandbox or a path check refused something',
     fields: ['layer', 'rule', 'target'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { must, mustBeOneOf, positiveInteger } from './fields.ts';
-import { pageFields } from './pages.ts';
+import { must, mustBeOneOf, positiveInteger } from './field-schemas.ts';
+import { pageFields } from './page-query.ts';
 
 /** The route that serves a path checks it and words the refusal. */
 const Path = z.string(must('be a string'));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exactly, mustBeOneOf, NonEmpty } from './fields.ts';
+import { exactly, mustBeOneOf, NonEmpty } from './field-schemas.ts';
 
 /** A workspace that was made as a copy of another. */
 export const Fork = z.object({

@@ -11,20 +11,20 @@ export {
   SecretName,
 } from './accounts.ts';
 export { Agent, AgentConfigInput, CreateAgent, WorkspaceReference } from './agents.ts';
-export { AppError, ErrorBody, ErrorEnvelope } from './app-error.ts';
 export { Approval, ApprovalState, DecideApproval } from './approvals.ts';
 export { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 export * from './browser-sessions.ts';
 export * from './call-outlook.ts';
-export { type ErrorCode, errorCatalog } from './errors.ts';
+export { AppError, ErrorBody, ErrorEnvelope } from './errors/app-error.ts';
+export { type ErrorCode, errorCatalog } from './errors/error-catalog.ts';
 export { LifecycleEvent, type LifecycleEventName, lifecycleEvents } from './events.ts';
-export { ConfigPatch, Description, Name, RecordPatch, toPath } from './fields.ts';
+export { ConfigPatch, Description, Name, RecordPatch, toPath } from './field-schemas.ts';
 export * from './files.ts';
 export * from './forks.ts';
 export { DependencyState, Health, Readiness } from './health.ts';
 export * from './live-sandboxes.ts';
 export { isMcpServerName, McpServer, McpServers } from './mcp-servers.ts';
-export { PageQuery, pageFields } from './pages.ts';
+export { PageQuery, pageFields } from './page-query.ts';
 export * from './rest-answers.ts';
 export {
   AccountEventsQuery,

@@ -11,6 +11,8 @@ export const OpenSandbox = z.object({
   /** The agent, or the person who has a terminal. */
   openedBy: z.string(),
   openedAt: z.iso.datetime(),
+  /** Whether the programs of a persistent sandbox are stopped, because nobody used it for its idle time. */
+  isSuspended: z.boolean(),
   processes: z.int().nonnegative().nullable(),
   memoryBytes: z.int().nonnegative().nullable(),
   /** Processor time since it was opened. */

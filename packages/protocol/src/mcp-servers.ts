@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exactly, must, positiveInteger } from './fields.ts';
+import { exactly, must, positiveInteger } from './field-schemas.ts';
 
 const maxServers = 16;
 const maxTools = 128;

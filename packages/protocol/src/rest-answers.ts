@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Account, Key, Secret } from './accounts.ts';
 import { Agent } from './agents.ts';
-import { ErrorBody } from './app-error.ts';
 import { Approval } from './approvals.ts';
 import { AuditRecord } from './audit.ts';
-import { pageFields } from './pages.ts';
+import { ErrorBody } from './errors/app-error.ts';
+import { pageFields } from './page-query.ts';
 import { Sandbox } from './sandboxes.ts';
 import { Workspace } from './workspaces.ts';
 
@@ -27,7 +27,7 @@ export const AccountList = z.object({ accounts: z.array(Account), ...pageFields 
 export const KeyMade = z.object({ key: Key, secret: z.string() });
 export const KeyList = z.object({ keys: z.array(Key), ...pageFields });
 
-export const AgentMade = Agent.pick({ accountId: true, agentId: true, name: true, description: true });
+export const AgentMade = Agent.pick({ accountId: true, agentId: true, name: true, description: true, ignored: true });
 export const AgentList = z.object({ agents: z.array(Agent), ...pageFields });
 export const SandboxList = z.object({ sandboxes: z.array(Sandbox), ...pageFields });
 export const WorkspaceList = z.object({ workspaces: z.array(Workspace), ...pageFields });
@@ -55,12 +55,20 @@ export const AgentTool = z.object({
 export const AgentToolList = z.object({ tools: z.array(AgentTool) });
 /** The structured result, as in the tool's `outputSchema`, and an image if there is one. */
 export const AgentToolAnswer = z.record(z.string(), z.unknown());
+const outputStream = z.enum(['stdout', 'stderr']);
 /**
  * One event of a call that is followed while it runs: a part of what its command prints, then how it ended. `output` is
- * redacted as the result is.
+ * redacted as the result is. `bytes`, for a caller that asks for them with `Croft-Output`, has control sequences and
+ * bytes that are no text too; `redacted` has the names of the secrets whose marks are among them.
  */
 export const AgentToolEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('output'), stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({ type: z.literal('output'), stream: outputStream, text: z.string() }),
+  z.object({
+    type: z.literal('bytes'),
+    stream: outputStream,
+    base64: z.base64(),
+    redacted: z.array(z.string()).optional(),
+  }),
   z.object({ type: z.literal('result'), result: AgentToolAnswer }),
   z.object({ type: z.literal('error'), error: ErrorBody }),
 ]);

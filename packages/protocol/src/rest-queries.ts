@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApprovalState } from './approvals.ts';
-import { must, mustBeOneOf } from './fields.ts';
-import { PageQuery } from './pages.ts';
+import { must, mustBeOneOf } from './field-schemas.ts';
+import { PageQuery } from './page-query.ts';
 
 export const ApprovalQuery = PageQuery.extend({
   state: ApprovalState.optional(),

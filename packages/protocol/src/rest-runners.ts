@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exactly, must } from './fields.ts';
+import { exactly, must } from './field-schemas.ts';
 
 const someName = 'be 1 to 64 letters, numbers, dots, underscores or hyphens, the first of them a letter or a number';
 

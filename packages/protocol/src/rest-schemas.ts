@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Account, CreateAccount, CreateKey, Key, PatchAccount, PutSecret, Secret } from './accounts.ts';
 import { Agent, CreateAgent } from './agents.ts';
-import { ErrorEnvelope } from './app-error.ts';
 import { Approval, DecideApproval } from './approvals.ts';
 import { AuditHead, AuditRecord, AuditVerdict } from './audit.ts';
 import { SessionAnswer, SignInLink } from './browser-sessions.ts';
 import { AgentFence, CallOutlook } from './call-outlook.ts';
-import { RecordPatch } from './fields.ts';
+import { ErrorEnvelope } from './errors/app-error.ts';
+import { RecordPatch } from './field-schemas.ts';
 import {
   CreateDownloadLink,
   CreateFileLink,

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { Description, must, mustBeOneOf, Name, NonEmpty, positiveInteger, recordFields, wholeMust } from './fields.ts';
+import {
+  Description,
+  must,
+  mustBeOneOf,
+  Name,
+  NonEmpty,
+  positiveInteger,
+  recordFields,
+  wholeMust,
+} from './field-schemas.ts';
 
 const permissionModes = ['edit', 'ask', 'bypass'] as const;
 const networkModes = ['allow-all', 'deny-all', 'restricted'] as const;

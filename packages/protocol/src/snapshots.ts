@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Description, exactly, must, NonEmpty, positiveInteger } from './fields.ts';
+import { Description, exactly, must, NonEmpty, positiveInteger } from './field-schemas.ts';
 
 const KnownCheck = z.object({
   tool: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exactly, must, NonEmpty } from './fields.ts';
+import { exactly, must, NonEmpty } from './field-schemas.ts';
 
 export const terminalSubprotocol = 'croft.terminal.1';
 

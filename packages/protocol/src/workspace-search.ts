@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { must, mustBeOneOf } from './fields.ts';
+import { must, mustBeOneOf } from './field-schemas.ts';
 
 const flags = ['true', 'false'] as const;
 const maxMatches = 500;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Description, must, mustBeOneOf, Name, NonEmpty, recordFields } from './fields.ts';
+import { Description, must, mustBeOneOf, Name, NonEmpty, recordFields } from './field-schemas.ts';
 
 const storageProviders = ['local', 's3'] as const;
 /** Policy for a change that the bucket cannot store now: fail, or wait on the server's disk. */

@@ -6,7 +6,7 @@ import type { AccountEventOptions } from './client/account-events.ts';
 import { type Client, createClientOn } from './client/create-client.ts';
 import type { ServerAccess } from './client/request.ts';
 import { createResilientFetch, type RetryOptions } from './connection/resilient-fetch.ts';
-import type { AccessOptions } from './settings/settings.ts';
+import type { AccessOptions } from './settings/choose-access.ts';
 import { type ApprovalEvent, type WatchOptions, watchApprovals } from './watch/watch-approvals.ts';
 
 export interface CroftOptions extends AccessOptions, RetryOptions {

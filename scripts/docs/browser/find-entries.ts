@@ -1,4 +1,4 @@
-import type { SearchEntry } from '../write-search.ts';
+import type { SearchEntry } from '../write-search-index.ts';
 
 export interface Match {
   readonly address: string;

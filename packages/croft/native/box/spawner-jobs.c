@@ -16,7 +16,7 @@
 
 #include "box/make-box.h"
 #include "init/server-socket.h"
-#include "init/wire.h"
+#include "init/init-frames.h"
 
 #define MAX_ARGUMENTS 4096
 #define MAX_GROUPS 8

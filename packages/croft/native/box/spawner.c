@@ -18,7 +18,7 @@
 #include "box/make-box.h"
 #include "box/spawner-jobs.h"
 #include "init/server-socket.h"
-#include "init/wire.h"
+#include "init/init-frames.h"
 
 static int listener = -1;
 static int ended = -1; /* signalfd of SIGCHLD */

@@ -9,7 +9,7 @@
 
 #include "follow/follow.h"
 #include "init/server-socket.h"
-#include "init/wire.h"
+#include "init/init-frames.h"
 
 static void (*while_waiting)(void);
 static uint8_t outbox[sizeof(struct frame) + CHUNK];

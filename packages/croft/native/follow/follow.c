@@ -19,7 +19,7 @@
 #include "follow/followed-tree.h"
 #include "follow/scan-tree.h"
 #include "init/server-socket.h"
-#include "init/wire.h"
+#include "init/init-frames.h"
 
 #define MAX_ORDER (8 * 1024) /* longer than any path that the kernel returns */
 /* A tree that is written to all the time wakes us this often. The queue of the kernel lasts longer. */

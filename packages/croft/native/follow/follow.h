@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Frame types; the format is that of wire.h. packages/croft/src/init/follow-frames.ts is the other side. */
+/* Frame types; the format is that of init-frames.h. packages/croft/src/init/follow-frames.ts is the other side. */
 enum {
   /* to the follower; the id names a tree */
   FOLLOW_OPEN = 1,

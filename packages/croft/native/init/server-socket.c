@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "init/commands/command-table.h"
-#include "init/commands/keeper.h"
-#include "init/wire.h"
+#include "init/commands/command-subreaper.h"
+#include "init/init-frames.h"
 
 void die(const char *what) {
   fprintf(stderr, "croft-init: %s: %s\n", what, strerror(errno));
@@ -19,7 +19,7 @@ void die(const char *what) {
 
 void leave(int code) {
   /* When process 1 of a namespace ends, the kernel ends the others. Elsewhere we have to do it. */
-  if (getpid() != 1) keeper_kill(getpid(), is_keeper);
+  if (getpid() != 1) subreaper_kill(getpid(), is_subreaper);
   _exit(code);
 }
 

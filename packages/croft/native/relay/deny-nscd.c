@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "init/server-socket.h"
-#include "init/wire.h"
+#include "init/init-frames.h"
 #include "relay/deny-dns.h"
 
 /* The protocol of nscd, as the C library speaks it. */

@@ -19,7 +19,7 @@ int relay_prepare(const char *socket_path) {
 
 void relay_start(int listener) {
   if (proxy_path == NULL) return names_serve(listener);
-  pid_t child = is_keeper(0) ? fork() : -1;
+  pid_t child = is_subreaper(0) ? fork() : -1;
   if (child == 0) {
     signal(SIGPIPE, SIG_IGN);
     relay_run(listener, proxy_path);
@@ -27,7 +27,7 @@ void relay_start(int listener) {
   }
   /* No process can be started: wait a little, because the listener stays readable. */
   if (child < 0) poll(NULL, 0, 5);
-  else relay = (replace_keeper(child, 0), child);
+  else relay = (replace_subreaper(child, 0), child);
 }
 
 int relay_is_running(void) { return relay > 0; }

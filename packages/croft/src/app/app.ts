@@ -1,5 +1,5 @@
 import { createAnswerStore } from '../core/answers/answer-store.ts';
-import type { ApprovalGate } from '../core/calls/run-in-workspace.ts';
+import type { ApprovalGate } from '../core/calls/get-approval-if-needed.ts';
 import { createToolbox } from '../core/calls/toolbox.ts';
 import {
   createPostEditChecks,

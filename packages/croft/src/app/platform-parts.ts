@@ -6,6 +6,7 @@ import type { ProviderTraits } from '../core/accounts/ports/provider-traits.ts';
 import { readEveryPage } from '../core/accounts/ports/read-every-page.ts';
 import type { Records } from '../core/accounts/ports/records.ts';
 import type { Provider } from '../core/commands/sandbox.ts';
+import { createReservations } from '../core/reservations/reservations.ts';
 import { createRemoteWorkspace, removeRemoteWorkspace } from '../providers/index.ts';
 import { createDataDirectory, namespaceOf, readDataDirectoryId } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
@@ -102,7 +103,7 @@ export async function openPlatformParts(options: PlatformOptions) {
   const { layered, emit, onWarning, bounds } = options;
   const secretsOf = (accountId: string) => registry.secrets.openAll(accountId);
   const storage = openStorageParts(options, { ...base, secretsOf });
-  const { localWorkspaces, openObjects, fleet, served, remote, openedWorkspaces } = storage;
+  const { localWorkspaces, openObjects, fleet, served, remote, reservations, openedWorkspaces } = storage;
   const pendingRemovals = createPendingRemovals({ records, retryMs: bounds.times.removalMs, emit, onWarning });
   const removals = { fleet, remote, pending: pendingRemovals };
   const removalRetries = createRemovalRetries({ ...removals, onFailure: options.onSweepFailure });
@@ -127,6 +128,7 @@ export async function openPlatformParts(options: PlatformOptions) {
   const defaultStorage = () => (hasBucket && isOneOfSeveral() ? ('s3' as const) : ('local' as const));
   const registryOn = (over: Records) =>
     withFileRemoval(createRegistry({ ...shared, defaultStorage, records: over }), {
+      endSandboxes: ({ accountId, id }) => reservations.forget(accountId, { workspaceId: id }),
       removeObjects: removal.removeObjects,
       removeFiles,
     });
@@ -169,11 +171,13 @@ function openStorageParts(options: PlatformOptions, { records, now, binding, joi
     removeWorkspace: removeRemoteWorkspace,
   });
   const workspacesOf = (accountId: string) => workspaceIdsOf(records, accountId);
+  const reservations = createReservations({ records, now, emit, onWarning });
   const accountQuota = createAccountQuota({
     limits: bounds.account,
     measure: createAccountMeter({ data, localWorkspaces, histories, layered, workspacesOf }),
     now: Date.now,
     counts: joined?.counts,
+    makePlace: reservations.endLongestSuspended,
   });
   const disk = openFreeDiskGuard({ data, minFreeBytes: bounds.minFreeBytes, onWarning });
   const openedWorkspaces = openAccountWorkspaces({
@@ -181,7 +185,7 @@ function openStorageParts(options: PlatformOptions, { records, now, binding, joi
     codeIndexes: options.codeIndexes,
     binding,
   });
-  return { localWorkspaces, openObjects, fleet, served, remote, accountQuota, disk, openedWorkspaces };
+  return { localWorkspaces, openObjects, fleet, served, remote, reservations, accountQuota, disk, openedWorkspaces };
 }
 
 /** Servers compare times of the database, so a wrong local clock only causes a warning. */

@@ -11,6 +11,7 @@ import type { OpenSandboxes } from '../core/commands/open-sandboxes.ts';
 import type { Provider, SandboxLimits } from '../core/commands/sandbox.ts';
 import type { Emit } from '../core/events/emitter.ts';
 import type { History } from '../core/history/ports/history.ts';
+import { findCurrentConfig } from '../core/reservations/find-current-config.ts';
 import type { TerminalOwner } from '../core/terminals/terminals.ts';
 import * as detectors from '../detectors/index.ts';
 import { deriveKey } from '../lib/crypto/keyring.ts';
@@ -18,6 +19,7 @@ import { namespaceOf } from '../storages/index.ts';
 import * as tools from '../tools/index.ts';
 import type { BucketOpenerOptions } from './accounts/bucket-opener.ts';
 import type { ServerAddress } from './accounts/data-directory-binding.ts';
+import { createAccountFilesRemoval } from './accounts/remove-account-files.ts';
 import { createWorkspaceFileAccess, openFileAccess } from './accounts/workspace-file-access.ts';
 import { type Agents, type AgentsOptions, createAgents } from './agents/agents.ts';
 import type { RuntimeOptions } from './agents/runtime-options.ts';
@@ -89,6 +91,7 @@ export async function createPlatform(options: PlatformOptions) {
   const terminals = createAccountTerminals({ ...runtimeOptions, now: () => now().getTime(), ticketKey, bounds });
   const closeStale = async (accountId?: string) => {
     await Promise.all([agents.closeStale(accountId), terminals.closeStale(accountId)]);
+    await parts.reservations.endStale((key) => findCurrentConfig(key, registry), accountId);
   };
 
   const cluster = openCluster(options, parts, { agents, terminals, wake, closeStale });
@@ -100,14 +103,10 @@ export async function createPlatform(options: PlatformOptions) {
     onFailure: options.onSweepFailure,
   });
 
-  const running = { ...agents, closeStale, dropRunner: fleet.drop, tellOthers: wakeUps?.account };
+  const tellOthers = wakeUps?.account;
+  const running = { ...agents, closeStale, reservations: parts.reservations, dropRunner: fleet.drop, tellOthers };
   const readiness = watchReadiness(options, records);
-  const files = createWorkspaceFileAccess({
-    workspaces: registry.workspaces,
-    open: async (record) => openFileAccess(record, openedWorkspaces, options.openSearch),
-    linkKey: deriveKey(keys.pepper, 'croft links'),
-    maxFeeds: bounds.account.watches,
-  });
+  const files = createFiles(options, parts);
 
   return {
     ...{ records, vault, registryOn, approvals, approvalInbox, agents, terminals, files, forks },
@@ -122,7 +121,7 @@ export async function createPlatform(options: PlatformOptions) {
     /** Signs state that clients carry from one request to the next. It is the same on every server with these keys. */
     requestKey: deriveKey(keys.pepper, 'croft requests'),
 
-    removeFiles: createFilesRemoval(parts, { agents, terminals }),
+    removeFiles: createAccountFilesRemoval({ ...parts, wakeUps, agents, terminals }),
     /** To be called once the server listens, with its address: other servers name it in errors. */
     announce: async (own: ServerAddress) =>
       void (await Promise.all([parts.binding?.announce(own), cluster?.start(own)])),
@@ -133,12 +132,22 @@ export async function createPlatform(options: PlatformOptions) {
       parts.disk[Symbol.dispose]();
       files.feeds.close();
       await Promise.all([agents.stop(deadlineMs), terminals.close()]);
+      await parts.reservations.close();
       await Promise.all([openedWorkspaces.close(), parts.late.flush()]);
       localWorkspaces.close();
       await cluster?.stop();
       await records[Symbol.asyncDispose]();
     },
   };
+}
+
+function createFiles({ keys, bounds, openSearch }: PlatformOptions, { registry, openedWorkspaces }: PlatformParts) {
+  return createWorkspaceFileAccess({
+    workspaces: registry.workspaces,
+    open: async (record) => openFileAccess(record, openedWorkspaces, openSearch),
+    linkKey: deriveKey(keys.pepper, 'croft links'),
+    maxFeeds: bounds.account.watches,
+  });
 }
 
 interface RunningParts {
@@ -149,19 +158,24 @@ interface RunningParts {
 }
 
 /** Ends everything that runs in a workspace, or for an agent, that another server has taken over. */
-async function endLost({ subject }: HeldLease, { agents, terminals }: Pick<RunningParts, 'agents' | 'terminals'>) {
+async function endLost(
+  { subject }: HeldLease,
+  { agents, terminals, reservations }: Pick<RunningParts, 'agents' | 'terminals'> & Pick<PlatformParts, 'reservations'>,
+) {
   const { accountId, agentId, workspaceId } = subject;
   const reason = 'this server could not reach the database for too long, and another one has taken over';
   const isOver = (id: string, { workspaces }: AgentSurface) =>
     id === agentId || workspaces.some(({ record }) => record.id === workspaceId);
-  const isOfIt = (owner: TerminalOwner) => owner.accountId === accountId && owner.workspaceId === workspaceId;
+  const isOfIt = (owner: Pick<TerminalOwner, 'accountId' | 'workspaceId'>) =>
+    owner.accountId === accountId && owner.workspaceId === workspaceId;
   await Promise.all([agents.closeOf(accountId, undefined, { isOver, reason }), terminals.endThose(isOfIt, reason)]);
+  await reservations.endThose(isOfIt, reason);
 }
 
 /** What this server and the others on its database do together. Absent on SQLite, which only one server can use. */
 function openCluster(
   { keys, bounds }: PlatformOptions,
-  { joined, records, now, fleet, registry, events, openedWorkspaces, accountQuota }: PlatformParts,
+  { joined, records, now, fleet, registry, events, openedWorkspaces, accountQuota, reservations }: PlatformParts,
   { agents, terminals, wake, closeStale }: RunningParts,
 ) {
   if (!joined) return undefined;
@@ -173,7 +187,7 @@ function openCluster(
     idleMs: bounds.times.sandboxIdleMs,
     onlyReads: (name) => Object.values(tools).some((tool) => tool.name === name && tool.access === 'read'),
     async endLost(lease) {
-      await endLost(lease, { agents, terminals });
+      await endLost(lease, { agents, terminals, reservations });
       await closeWorkspace(lease);
     },
     suspendAll: accountQuota.suspendAll,
@@ -195,30 +209,6 @@ function createTrailCheck({ trail, records }: Pick<PlatformParts, 'trail' | 'rec
       return checking;
     },
     head: trail.head,
-  };
-}
-
-type Removal = Pick<PlatformParts, 'registry' | 'removal' | 'fleet' | 'joined'>;
-
-/** Removes everything of an account that is outside the records. */
-function createFilesRemoval(
-  { registry, removal, fleet, joined }: Removal,
-  {
-    agents,
-    terminals,
-  }: {
-    readonly agents: { closeOf(accountId: string): Promise<void> };
-    readonly terminals: { endOf(accountId: string): Promise<void> };
-  },
-) {
-  return async (accountId: string, workspaceIds: readonly string[]): Promise<Record<string, number>> => {
-    joined?.wakeUps.account(accountId);
-    await Promise.all([agents.closeOf(accountId), terminals.endOf(accountId)]);
-    const found = await Promise.all(workspaceIds.map((id) => registry.workspaces.open(accountId, id)));
-    const removing = found.map(async (record) => record !== undefined && removal.removeAll(record));
-    // Runners stay connected until their files of the account are removed.
-    const removed = await Promise.all(removing).finally(() => fleet.dropAll(accountId));
-    return { filesystemsDeleted: removed.filter(Boolean).length };
   };
 }
 
@@ -245,8 +235,19 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
   const { provider, emit, layered, onWarning, bounds } = options;
   const { sandboxIdleMs, sessionIdleMs } = bounds.times;
   const maxSessions = bounds.account.sessions;
-  const { now, records, vault, events, localWorkspaces, openedWorkspaces, registry, accountQuota, serverId, late } =
-    parts;
+  const {
+    now,
+    records,
+    vault,
+    events,
+    localWorkspaces,
+    openedWorkspaces,
+    registry,
+    reservations,
+    accountQuota,
+    serverId,
+    late,
+  } = parts;
   return {
     remote: createRemoteSurfaces({ ...parts, workspaces: registry.workspaces, fleetWorkspaces: parts.remote }),
     ...{
@@ -254,6 +255,7 @@ function toRuntimeOptions(options: PlatformOptions, parts: PlatformParts, forks:
       records,
       localWorkspaces,
       openedWorkspaces,
+      reservations,
       now,
       emit,
       onWarning,

@@ -43,7 +43,7 @@ export const kernelProcesses: readonly Escape[] = [
   },
   {
     id: 'B29',
-    title: 'looking into the init and the keeper',
+    title: 'looking into the init and the subreaper',
     guards: ['init', 'system-calls'],
     async attempt(fixture) {
       const probed = await runProber(fixture, [...ways('1', 3), ...ways('$PPID', 4)]);
@@ -62,7 +62,7 @@ export const kernelProcesses: readonly Escape[] = [
   ),
   {
     id: 'B29c',
-    title: 'an end that the keeper takes for one, by asking it to trace',
+    title: 'an end that the subreaper takes for one, by asking it to trace',
     guards: ['init'],
     async attempt(fixture) {
       const { output, exitCode } = await fixture.run(`echo $$; exec ${fixture.prober} trace-me`, {

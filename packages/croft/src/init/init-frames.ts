@@ -1,4 +1,4 @@
-/** Encodes and decodes the frames between the server and the init of a sandbox. Other side: `native/init/wire.h`. */
+/** Encodes and decodes the frames between the server and the init of a sandbox. Other side: `native/init/init-frames.h`. */
 
 export const wireVersion = 3;
 

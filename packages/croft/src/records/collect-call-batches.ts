@@ -4,7 +4,7 @@ import type { ChangeQueue } from './change-queue.ts';
 import { type Appended, createKnownTrailEnd } from './known-trail-end.ts';
 import type { Database } from './sql/database.ts';
 import { createCallBatchStore } from './store-call-batch.ts';
-import { checkCallRecord, toSessionKey } from './tables/call-record-function.ts';
+import { checkCallRecord, toSessionKey } from './tables/calls/call-record-function.ts';
 
 interface CallBatchesOptions extends Pick<AuditHash, 'hash'> {
   readonly database: Database;

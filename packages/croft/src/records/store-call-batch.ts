@@ -4,10 +4,14 @@ import type { Tables } from '../core/accounts/ports/records.ts';
 import { storeCallRecords } from '../core/accounts/ports/store-call-records.ts';
 import type { Appended, KnownTrailEnd } from './known-trail-end.ts';
 import type { Database, Result, SqlConnection, Statement } from './sql/database.ts';
-import * as auditTable from './tables/audit.ts';
 import { bindTables } from './tables/bind-tables.ts';
-import { type CallRecordAnswer, readCallRecordAnswer, toCallRecordStatement } from './tables/call-record-function.ts';
-import { type CallBatch, storeCallsAtOnce } from './tables/store-calls-at-once.ts';
+import * as auditTable from './tables/calls/audit.ts';
+import {
+  type CallRecordAnswer,
+  readCallRecordAnswer,
+  toCallRecordStatement,
+} from './tables/calls/call-record-function.ts';
+import { type CallBatch, storeCallsAtOnce } from './tables/calls/store-calls-at-once.ts';
 
 /** A value of a statement may have at most four times as many bytes: see `checkStorable`. */
 const maxStatementLength = 4_000_000;

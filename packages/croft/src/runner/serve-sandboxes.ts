@@ -55,6 +55,7 @@ export function registerSandbox(sandboxes: HandleTable<ServedSandbox>, sandbox: 
   const orders = { closing: Promise.withResolvers<void>(), work: Promise.withResolvers<void>() };
   orders.work.promise.catch(() => {});
   const id = sandboxes.add({ sandbox, reportWhileRunning: createDenialReporter(sandbox, call) });
+  const suspension = createSuspension(sandbox);
   const leave = () => {
     sandboxes.delete(id);
     call.sendMessage({ type: 'gone' });
@@ -62,13 +63,30 @@ export function registerSandbox(sandboxes: HandleTable<ServedSandbox>, sandbox: 
   // Also after a failed clean-up, which must not end the runner.
   sandbox.closed.then(leave, leave);
   listen(call, SandboxOrder, ({ type }) => {
-    if (type === 'close') orders.closing.resolve();
+    if (type === 'suspend') suspension.begin();
+    else if (type === 'resume') suspension.end();
+    else if (type === 'close') orders.closing.resolve();
     else if (type === 'end') orders.work.resolve();
     else orders.work.reject(new Error('the server cancelled the request'));
   });
   const { name, workspacePath, temporaryPath, network, limits } = sandbox;
-  call.sendMessage({ type: 'open', sandbox: id, name, workspacePath, temporaryPath, network, limits });
+  const canSuspend = sandbox.suspend !== undefined;
+  call.sendMessage({ type: 'open', sandbox: id, name, workspacePath, temporaryPath, network, limits, canSuspend });
   return { closing: orders.closing.promise, work: orders.work.promise };
+}
+
+/** Stops the programs of a sandbox at most once at a time, whatever the server orders. */
+function createSuspension(sandbox: Sandbox) {
+  let resume: (() => void) | undefined;
+  return {
+    begin: () => {
+      resume ??= sandbox.suspend?.();
+    },
+    end: () => {
+      resume?.();
+      resume = undefined;
+    },
+  };
 }
 
 /** A sandbox does not report its denials by itself, so that it is asked regularly. */

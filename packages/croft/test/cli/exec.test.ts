@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -67,19 +66,48 @@ test('output comes while the command runs', async () => {
   expect(output.stdout()).toBe('first\nlast\n');
 });
 
-test('10 MB arrive byte for byte, through a slow reader too', async () => {
-  const script = 'seq -f "%.0f äöü €" 600000';
-  const digest = (await sh(`${script} | sha256sum`)).stdout.slice(0, 64);
-  const whole = await sh(script);
-  expect(Buffer.byteLength(whole.stdout)).toBeGreaterThan(10_000_000);
-  expect(createHash('sha256').update(whole.stdout).digest('hex')).toBe(digest);
-  const slow = `${croft} exec notes -- bash -c '${script}' | (sleep 1; sha256sum)`;
-  const child = spawn('bash', ['-c', slow], {
+/** Text, random bytes, zeros, colours and half characters: 12 MB, the same in every run. */
+const mixedBytes =
+  '(seq -f "%.0f äöü €" 200000; openssl enc -aes-128-ctr -K 00 -iv 00 -in /dev/zero 2>/dev/null | head -c 5000000; ' +
+  'head -c 1500000 /dev/zero; for i in $(seq 1000); do printf "\\033[31mred\\033[m\\r%4000d\\r\\n\\303" $i; done)';
+
+test('12 MB of binary output arrive byte for byte, through a slow reader too', async () => {
+  const digest = (await sh(`${mixedBytes} | sha256sum`)).stdout.slice(0, 64);
+  const slow = `${croft} exec notes -- bash -c '${mixedBytes}' | (sleep 1; tee >(wc -c >&2) | sha256sum)`;
+  const output = await inBash(slow);
+  expect(output.stdout.slice(0, 64)).toBe(digest);
+  expect(Number(output.stderr)).toBeGreaterThan(12_000_000);
+});
+
+async function inBash(line: string) {
+  const child = spawn('bash', ['-c', line], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...fixture.env },
   });
   const output = collect(child);
   await once(child, 'close');
-  expect(output.stdout().slice(0, 64)).toBe(digest);
+  return { stdout: output.stdout(), stderr: output.stderr() };
+}
+
+test('a secret in binary output is a mark, and a person is told', async () => {
+  await fixture.account.send('PUT', '/v1/secrets/DEPLOY', { value: 'a8Fk29Zm4Qp71Xw3' });
+  const print = `head -c 3000 /dev/zero; printf "\\377\${DEPLOY:0:5}\\033[31m\${DEPLOY:5}\\377"`;
+  const line = `${croft} exec notes --secret DEPLOY -- bash -c '${print}' | tail -c +3001 | od -c -An | tr -d ' \n'`;
+  expect(await inBash(line)).toEqual({
+    stdout: '377[REDACTED:deploy]377',
+    stderr: 'croft: the output has marks in place of secrets: deploy\n',
+  });
+});
+
+test('a terminal gets text and colours, of programs that are told so, and nothing else that it would obey', async () => {
+  const print =
+    'printf "\\033[32mgreen $FORCE_COLOR\\033[0m\\033]52;c;aGk=\\007 \\033[2Aup\\n"; printf "\\033[1mbold" >&2';
+  using pty = openPty(`${croft} exec notes -- bash -c '${print}'`, { env: { ...fixture.env, TERM: 'xterm-256color' } });
+  expect(await pty.ended()).toBe(0);
+  const seen = pty.text();
+  expect(seen).toContain('\x1b[32mgreen 1\x1b[0m up\r\n');
+  expect(seen).toContain('\x1b[1mbold\x1b[m');
+  for (const gone of ['aGk', '\x1b]', '\x1b[2A']) expect(seen).not.toContain(gone);
+  expect(await exec('bash', '-c', 'echo "[$FORCE_COLOR]"')).toMatchObject({ stdout: '[]\n' });
 });
 
 test('-i gives the command standard input to its end', async () => {

@@ -22,6 +22,9 @@ function signHeader(cluster: TestCluster, claims: object): string {
   return `${text}.${signature}`;
 }
 
+/** A shell loop that prints numbered lines. The second half waits for a key, so that it is never there before a cut. */
+const count = (from: number, to: number) => `for i in $(seq ${from} ${to}); do echo line-$i; done`;
+
 describe.skipIf(!postgres)('a request at a server that does not have its workspace', () => {
   let cluster: TestCluster;
   let made: Awaited<ReturnType<typeof newAgent>>;
@@ -37,6 +40,19 @@ describe.skipIf(!postgres)('a request at a server that does not have its workspa
     mustBe(200, await here().call(made.agent, 'write', { file_path: 'a.txt', content: 'one\n' }));
   });
   afterAll(() => cluster?.[Symbol.asyncDispose]());
+
+  test('a persistent sandbox that both servers are asked for at once is one, and is set up once', async () => {
+    const settings = { persistent: true, onCreate: ['echo made >> made'] };
+    const { agent, sandboxId } = await newAgent(here(), {}, settings);
+    const first = Array.from({ length: 40 }, (_, index) =>
+      cluster.at(index % 2).call(agent, 'bash', { command: 'echo >> /tmp/used' }, { 'croft-session': `s${index}` }),
+    );
+    for (const answer of await Promise.all(first)) mustBe(200, answer);
+    const { output } = mustBe(200, await there().call(agent, 'bash', { command: 'wc -l < made; wc -l < /tmp/used' }));
+    expect(output).toBe('1\n40\n');
+    const open = await Promise.all([here(), there()].map((at) => at.send('GET', `/v1/sandboxes/${sandboxId}/live`)));
+    expect(open.flatMap((answer) => mustBe(200, answer).open)).toHaveLength(1);
+  });
 
   test('is answered as by the server that has it, over REST and MCP of both versions', async () => {
     const { agent, workspaceId } = made;
@@ -88,13 +104,14 @@ describe.skipIf(!postgres)('a request at a server that does not have its workspa
     const ticket = async (more: object = {}) => (await newTicket(there(), made, more)).path;
     using first = connectTerminal(there().url, await ticket());
     const { terminal } = (await first.untilMessage('attached')) as { terminal: string };
-    first.type('stty -echo; PS1=; for i in $(seq 1 20000); do echo line-$i; done; echo all done\n');
+    first.type(`stty -echo; PS1=; ${count(1, 10_000)}; read -r _; ${count(10_001, 20_000)}; echo all done\n`);
     await first.untilText(/line-100\r/);
     first.socket.terminate();
     await first.untilClosed();
     const from = first.length();
     using second = connectTerminal(there().url, await ticket({ terminal, from }));
     await second.untilMessage('attached');
+    second.type('\n');
     using _ = repeat(() => second.say({ type: 'ack', offset: from + second.length() }), 5);
     await second.untilText(/all done\r\n/);
     const whole = Buffer.concat([first.bytes(), second.bytes()]).toString();

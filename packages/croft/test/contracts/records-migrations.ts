@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { findBreak } from '../../src/core/accounts/ports/audit-chain.ts';
-import { callTables } from '../../src/records/tables/calls-in-progress.ts';
+import { callTables } from '../../src/records/tables/calls/calls-in-progress.ts';
 import type { PrepareRecords, RecordsFixture } from './records.ts';
 import { addAccount, removalRow } from './records-rows.ts';
 
@@ -111,7 +111,8 @@ export function describeMigrations(prepare: PrepareRecords): void {
 
 /** The tables of migration 12. */
 async function dropCluster({ execute }: RecordsFixture): Promise<void> {
-  for (const table of ['servers', 'leases', 'runner_links', 'sandbox_counts']) await execute(`DROP TABLE ${table}`);
+  for (const table of ['reservations', 'servers', 'leases', 'runner_links', 'sandbox_counts'])
+    await execute(`DROP TABLE ${table}`);
 }
 
 /** SQLite drops triggers alone; PostgreSQL drops them with their functions. */

@@ -9,6 +9,7 @@ import type {
 } from '../../src/core/accounts/ports/account-tables.ts';
 import type { ApprovalRow, AuditEntry, RequestRow, SessionRow } from '../../src/core/accounts/ports/call-tables.ts';
 import type { Records, Tables } from '../../src/core/accounts/ports/records.ts';
+import type { ReservationRow } from '../../src/core/accounts/ports/reservation-table.ts';
 
 const at = '2026-11-16T02:00:00.000Z';
 
@@ -58,6 +59,11 @@ export function browserSessionRow(accountId: string, row: Partial<BrowserSession
   return { accountId, hash: newId('hash'), purpose: 'session', keyId: 'key_1', ...times, ...row };
 }
 
+export function reservationRow(accountId: string, row: Partial<ReservationRow> = {}): ReservationRow {
+  const key = { accountId, sandboxId: newId('sb'), workspaceId: newId('ws'), workspace: 'main' };
+  return { ...key, setUp: newId('hash'), createdAt: at, ...row };
+}
+
 export function auditEntry(accountId: string, row: Partial<AuditEntry> = {}): AuditEntry {
   return { accountId, at, actor: 'key_1', action: 'call', target: 'bash', details: '{}', ...row };
 }
@@ -81,6 +87,7 @@ export async function fillAccount(tables: Tables, accountId: string) {
     request: requestRow(accountId),
     removal: removalRow(accountId),
     browserSession: browserSessionRow(accountId),
+    reservation: reservationRow(accountId),
   };
   await tables.keys.insert(rows.key);
   for (const kind of resourceKinds) await tables[kind].insert(rows.resource);
@@ -91,6 +98,7 @@ export async function fillAccount(tables: Tables, accountId: string) {
   await tables.requests.insert(rows.request);
   await tables.removals.insert(rows.removal);
   await tables.browserSessions.insert(rows.browserSession);
+  await tables.reservations.put(rows.reservation);
   await tables.audit.append([auditEntry(accountId)]);
   return rows;
 }
@@ -113,6 +121,7 @@ export async function readAccount(tables: Tables, accountId: string, of: Awaited
     await tables.requests.get(accountId, of.request.key),
     await tables.removals.get(accountId, of.removal.workspaceId, of.removal.runner),
     ...(await tables.removals.list(accountId, of.removal.runner, page)).rows,
+    await tables.reservations.get({ ...of.reservation, accountId }),
     ...(await tables.audit.list({ accountId }, page)).rows,
     ...(await tables.references.usersOf(accountId, 'sb_1', 10)),
   ];

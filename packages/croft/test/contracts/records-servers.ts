@@ -53,7 +53,7 @@ export function describeServers(prepare: PrepareRecords): void {
       const accountId = await addAccount(first);
       const rows = await second.change((tables) => fillAccount(tables, accountId));
       const before = await first.read((tables) => readAccount(tables, accountId, rows));
-      expect(before.found).toHaveLength(25);
+      expect(before.found).toHaveLength(26);
       await first[Symbol.asyncDispose]();
       await second[Symbol.asyncDispose]();
       const again = await fixture.open();

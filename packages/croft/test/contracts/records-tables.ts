@@ -9,6 +9,7 @@ import {
   keyRow,
   removalRow,
   requestRow,
+  reservationRow,
   resourceKinds,
   resourceRow,
   secretRow,
@@ -174,6 +175,32 @@ export function describeTables(prepare: PrepareRecords): void {
         expect(await removals.remove(accountId, second.workspaceId, 'far')).toBe(true);
       });
       expect([await list('far'), await list('near')]).toStrictEqual([[], [elsewhere]]);
+    });
+
+    test('a persistent sandbox has one row for each workspace and name, which goes with its records', async () => {
+      await using fixture = await prepare();
+      const records = await fixture.open();
+      const accountId = await addAccount(records);
+      const row = reservationRow(accountId);
+      const [renamed, elsewhere] = [
+        { ...row, workspace: 'other' },
+        { ...row, workspaceId: 'ws_2' },
+      ];
+      const later = { ...row, setUp: 'changed', createdAt: '2026-11-17T00:00:00.000Z' };
+      await records.change(async ({ reservations }) => {
+        for (const one of [row, renamed, elsewhere, later]) await reservations.put(one);
+      });
+      const read = () => records.read(({ reservations: of }) => Promise.all([row, renamed, elsewhere].map(of.get)));
+      expect(await read()).toStrictEqual([later, renamed, elsewhere]);
+      await records.change(async ({ reservations }) => {
+        expect(await reservations.remove(renamed)).toBe(true);
+        expect(await reservations.remove(renamed)).toBe(false);
+        expect(await reservations.removeOf(accountId, { workspaceId: row.workspaceId })).toBe(1);
+      });
+      expect(await read()).toStrictEqual([undefined, undefined, elsewhere]);
+      expect(
+        await records.change(({ reservations }) => reservations.removeOf(accountId, { sandboxId: row.sandboxId })),
+      ).toBe(1);
     });
 
     test('a workspace is bound to one data directory, which another one can adopt with what is orphaned there', async () => {

@@ -9,6 +9,7 @@ import {
   keyRow,
   readAccount,
   removalRow,
+  reservationRow,
   resourceKinds,
   resourceRow,
   secretRow,
@@ -23,7 +24,7 @@ export function describeTenants(prepare: PrepareRecords): void {
       const rows = await records.change((tables) => fillAccount(tables, owner));
       const own = await records.read((tables) => readAccount(tables, owner, rows));
       // A query that finds nothing for the owner would prove nothing about a stranger.
-      expect(own).toMatchObject({ found: { length: 25 }, counts: 2 });
+      expect(own).toMatchObject({ found: { length: 26 }, counts: 2 });
       const seen = await records.read((tables) => readAccount(tables, stranger, rows));
       expect(seen).toMatchObject({ found: [{ accountId: stranger }], counts: 0 });
     });
@@ -40,6 +41,7 @@ export function describeTenants(prepare: PrepareRecords): void {
         await tables.sandboxes.update({ ...rows.resource, accountId: stranger, version: 2 }),
         await tables.approvals.update({ ...rows.approval, accountId: stranger, state: 'approved', version: 2 }),
         await tables.secrets.remove(stranger, rows.secret.name),
+        await tables.reservations.remove({ ...rows.reservation, accountId: stranger }),
         await tables.removals.remove(stranger, rows.removal.workspaceId, rows.removal.runner),
         await tables.sessions.remove(stranger, rows.session.agentId, rows.session.session),
         await tables.sessions.put({ ...rows.session, accountId: stranger, version: 2 }),
@@ -68,7 +70,7 @@ export function describeTenants(prepare: PrepareRecords): void {
         requests: 1,
         removals: 1,
       };
-      expect(removed).toEqual({ ...one, references: 2, browserSessions: 1 });
+      expect(removed).toEqual({ ...one, references: 2, browserSessions: 1, reservations: 1 });
       const left = await records.read((tables) => readAccount(tables, gone, rows));
       expect(left.found).toMatchObject([{ username: 'somebody' }, { action: 'call' }]);
       expect(await records.change((tables) => tables.accounts.remove(gone))).toBe(true);
@@ -88,6 +90,7 @@ export function describeTenants(prepare: PrepareRecords): void {
         (tables) => tables.keys.insert(keyRow('acct_none')),
         (tables) => tables.secrets.put(secretRow('acct_none')),
         (tables) => tables.removals.insert(removalRow('acct_none')),
+        (tables) => tables.reservations.put(reservationRow('acct_none')),
         (tables) => tables.references.replace('acct_none', 'agent_1', ['sb_1']),
       ];
       for (const stray of strays) await expect(records.change(stray)).rejects.toMatchObject({ code });

@@ -3,6 +3,7 @@ import { describeClosing, describeEnds } from './sandbox-ends.ts';
 import { describePrograms } from './sandbox-programs.ts';
 import type { OpenedSandbox } from './sandbox-run.ts';
 import { describeStreams } from './sandbox-streams.ts';
+import { describeSuspends } from './sandbox-suspends.ts';
 
 export { listCommands, type OpenedSandbox, runIn, shellIn, startIn, uniqueSeconds, within } from './sandbox-run.ts';
 
@@ -13,5 +14,6 @@ export function describeSandbox(name: string, open: () => Promise<OpenedSandbox>
     describeStreams(open);
     describeEnds(open);
     describeClosing(open);
+    describeSuspends(open);
   });
 }

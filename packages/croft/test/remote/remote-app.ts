@@ -120,7 +120,15 @@ function toWorkspace(offered: RunnerWorkspace | AppError, { assembleWorkspace }:
   };
   const openForks = () => ({ list: async () => [], fork: refuse, merge: refuse, remove: refuse });
   const openSandboxes = createOpenSandboxes(() => new Date());
-  const options = { assembleWorkspace, accountQuota, openSandboxes, limits: sandbox.limits, sharesNetwork, openForks };
+  const options = {
+    assembleWorkspace,
+    accountQuota,
+    openSandboxes,
+    reservations: { use: refuse },
+    limits: sandbox.limits,
+    sharesNetwork,
+    openForks,
+  };
   return openRemoteWorkspace(toAttached(sandbox), offered, options, 'a');
 }
 

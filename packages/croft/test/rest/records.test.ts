@@ -214,3 +214,27 @@ test('the secret of an account is replaced, and the old one is refused at once',
   expect(await fixture.send('GET', '/v1/account', { token: rotated.json.secret })).toMatchObject({ status: 200 });
   expect(await fixture.send('GET', '/v1/account', { token: spare.json.secret })).toMatchObject({ status: 200 });
 });
+
+test.each([
+  [
+    'sandboxes',
+    { timout: 5, network: { mode: 'restricted', allowDomain: ['x.example'] } },
+    ['timout', 'network.allowDomain'],
+  ],
+  [
+    'workspaces',
+    { storage: { provider: 'local', buckett: 'b' }, harness: { memory: { on: true } } },
+    ['storage.buckett', 'harness.memory.on'],
+  ],
+  // An agent keeps the settings of its caller.
+  ['agents', { model: { name: 'any' }, anything: [1] }, []],
+] as const)('%s: a field that means nothing is dropped, and the answer names it', async (name, config, dropped) => {
+  const ignored = dropped.map((field) => `config.${field}`);
+  const made = await ask('POST', `/v1/${name}`, { body: { name: 'misspelt', descripton: 'x', config } });
+  expect(made.json.ignored).toEqual(['descripton', ...ignored]);
+  const path = `/v1/${name}/${made.json.sandboxId ?? made.json.workspaceId ?? made.json.agentId}`;
+  expect((await ask('GET', path)).json.ignored).toBeUndefined();
+  const patched = await ask('PATCH', path, { body: { config, nam: null } });
+  expect(patched.json.ignored).toEqual([...ignored, 'nam']);
+  expect((await ask('PATCH', path, { body: { description: 'none' } })).json.ignored).toBeUndefined();
+});

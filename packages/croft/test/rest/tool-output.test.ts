@@ -1,4 +1,4 @@
-import { type Client, createClient, type ToolOutput } from '@croft/sdk';
+import { type Client, createClient, type ToolBytes, type ToolOutput } from '@croft/sdk';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Account, mustBe, type Platform, startPlatform } from '../support/servers/platform.ts';
 
@@ -125,4 +125,20 @@ test('a key that is revoked meanwhile ends the stream', async () => {
     },
   );
   await expect(call).rejects.toThrow();
+});
+
+test('output comes as bytes for a client that asks for them, and a form that does not exist is refused', async () => {
+  const pieces: ToolBytes[] = [];
+  const print = 'printf "\\377\\033[31m$FORCE_COLOR\\033[m\\r\\n"; echo "$DEPLOY" >&2';
+  const input = { cmd: 'bash', args: ['-c', print], secrets: ['DEPLOY'] };
+  const onBytes = (piece: ToolBytes) => void pieces.push(piece);
+  const { result } = await client.agent(agentId).call('run_command', input, { onBytes, color: true });
+  const of = (stream: string) => pieces.filter((piece) => piece.stream === stream);
+  expect(Buffer.concat(of('stdout').map(({ bytes }) => bytes)).toString('latin1')).toBe('\xff\x1b[31m1\x1b[m\r\n');
+  expect(Buffer.concat(of('stderr').map(({ bytes }) => bytes)).toString()).toBe('[REDACTED:deploy]\n');
+  expect(of('stderr').flatMap(({ redacted }) => redacted)).toEqual(['deploy']);
+  expect(result).toMatchObject({ stdout: '\ufffd1\n', stderr: '[REDACTED:deploy]\n' });
+  const headers = { accept: 'text/event-stream', 'croft-output': 'hex' };
+  const refused = await account.call(agentId, 'run_command', input, headers);
+  expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('not hex') } } });
 });

@@ -128,7 +128,7 @@ function besideProxy() {
 
 /** As a server has one that somebody started by hand. */
 function inSessionOf() {
-  const edits: InitEdit[] = [['init/commands/keeper.c', /setsid\(\);/, '']];
+  const edits: InitEdit[] = [['init/commands/command-subreaper.c', /setsid\(\);/, '']];
   const change = (fence: string[]) => fence.filter((word) => word !== '--new-session');
   return { makeInit, edits, change, starter: withTerminal(inits.path) };
 }

@@ -17,7 +17,7 @@ import { makeDirectory } from '../support/harness.ts';
 import { listInitSources, native } from '../support/sandboxes/native-sources.ts';
 import { anyBytes, pieces, toPieces, toStart, validFrame } from './init-frames.ts';
 
-/** In a process namespace of its own: an init that loses a keeper ends everything that is not below another one. */
+/** In a process namespace of its own: an init that loses a subreaper ends everything that is not below another one. */
 const ownProcesses = ['-rpf', '--kill-child', '--mount-proc'];
 const freshId = 0xfffffff0;
 const build = makeDirectory();

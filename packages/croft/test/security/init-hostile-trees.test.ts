@@ -49,7 +49,7 @@ function compileFinder(): string | undefined {
   if (probe.status !== 0 || spawnSync(build.at('probe')).status !== 0) return 'no compiler with sanitizers';
   const sources = [
     ...['find-control-files.c', 'control-file-links.c', 'git-control-files.c', 'control-names.c'],
-    ...['read-git-settings.c', 'share-search.c'],
+    ...['read-git-settings.c', 'parallel-search.c'],
   ].map((name) => join(native, 'init/control-files', name));
   writeFileSync(build.at('main.c'), finderMain);
   // One searches even small trees with several threads, the other with one.

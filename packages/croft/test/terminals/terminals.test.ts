@@ -39,17 +39,21 @@ test.each(machines)('C2-13: typed text arrives in a terminal %s, which has a siz
   await screen.untilClosed();
 });
 
+/** A shell loop that prints numbered lines. The second half waits for a key, so that it is never there before a cut. */
+const count = (from: number, to: number) => `for i in $(seq ${from} ${to}); do echo line-$i; done`;
+
 test.each(machines)('a terminal %s resumes after a cut, at the exact byte', async (where) => {
   const { owner, place: target } = at(where);
   using first = connectTerminal(platform.url, (await newTicket(owner, target)).path);
   const { terminal } = (await first.untilMessage('attached')) as { terminal: string };
-  first.type('stty -echo; PS1=; for i in $(seq 1 20000); do echo line-$i; done; echo all done\n');
+  first.type(`stty -echo; PS1=; ${count(1, 10_000)}; read -r _; ${count(10_001, 20_000)}; echo all done\n`);
   await first.untilText(/line-100\r/);
   first.socket.terminate();
   await first.untilClosed();
   const from = first.length();
   using second = connectTerminal(platform.url, (await newTicket(owner, target, { terminal, from })).path);
   await second.untilMessage('attached');
+  second.type('\n');
   const acknowledging = setInterval(() => second.say({ type: 'ack', offset: from + second.length() }), 5);
   await second.untilText(/all done\r\n/).finally(() => clearInterval(acknowledging));
   const whole = Buffer.concat([first.bytes(), second.bytes()]).toString();

@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
-import { findChangedPart } from '../text/changed-words.ts';
+import { findChangedPart } from '../text/find-changed-part.ts';
 import { type DiffHunk, type DiffLine, pairChangedLines, parseUnifiedDiff, toSplitRows } from '../text/unified-diff.ts';
-import { CodeLine } from './code-view.tsx';
+import { CodeLine } from './code-line.tsx';
 import { Icon } from './icon.tsx';
-import { Marked } from './text.tsx';
+import { Marked } from './marked-text.tsx';
 
 export type DiffLayout = 'unified' | 'split';
 

@@ -1,7 +1,7 @@
 import type { SignedIn } from '@croft/protocol';
 import { computed, signal } from '@preact/signals';
 import { type RequestError, request, signedOut, toRequestError } from './request.ts';
-import { forgetAll } from './resource.ts';
+import { forgetAll } from './use-resource.ts';
 
 type SessionState =
   | { readonly kind: 'unknown' }

@@ -1,11 +1,11 @@
 import { path } from '../browser/router.ts';
 import { nextTheme, setTheme, theme } from '../browser/theme.ts';
-import { pendingApprovals } from '../live/approvals.ts';
-import { connection } from '../live/stream.ts';
+import { connection } from '../live/event-stream.ts';
+import { pendingApprovals } from '../live/pending-approvals.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { session, signOut } from '../server/session.ts';
-import { isHelpOpen } from './keys-help.tsx';
-import { isPaletteOpen } from './palette.tsx';
+import { isPaletteOpen } from './command-palette.tsx';
+import { isHelpOpen } from './shortcuts-help.tsx';
 
 interface Entry {
   readonly href: string;

@@ -10,7 +10,7 @@ import { NowPage } from '../pages/now/now-page.tsx';
 import { TerminalPage } from '../pages/terminal/terminal-page.tsx';
 import { WorkspacePage } from '../pages/workspaces/workspace-page.tsx';
 import { WorkspacesPage } from '../pages/workspaces/workspaces-page.tsx';
-import { Empty } from '../parts/states.tsx';
+import { Empty } from '../parts/loading-states.tsx';
 
 interface Page {
   readonly title: string;

@@ -1,18 +1,18 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { navigate, path } from '../browser/router.ts';
 import { listenToKeys, useShortcuts } from '../browser/shortcuts.ts';
-import { pendingApprovals, useApprovalNews } from '../live/approvals.ts';
-import { startLive, stopLive } from '../live/live.ts';
-import { useNames } from '../live/names.ts';
-import { connection, lastLiveAt } from '../live/stream.ts';
-import { Ago } from '../parts/text.tsx';
+import { connection, lastLiveAt } from '../live/event-stream.ts';
+import { startLive, stopLive } from '../live/live-feed.ts';
+import { pendingApprovals, useApprovalNews } from '../live/pending-approvals.ts';
+import { useNames } from '../live/record-names.ts';
+import { Ago } from '../parts/marked-text.tsx';
 import { request } from '../server/request.ts';
 import { session, sessionState } from '../server/session.ts';
 import { Announcer } from './announcer.tsx';
-import { isHelpOpen, KeysHelp } from './keys-help.tsx';
+import { isPaletteOpen, Palette } from './command-palette.tsx';
 import { Navigation } from './navigation.tsx';
 import { findPage } from './pages.tsx';
-import { isPaletteOpen, Palette } from './palette.tsx';
+import { isHelpOpen, KeysHelp } from './shortcuts-help.tsx';
 import { SignIn } from './sign-in.tsx';
 
 /** Everything around a page: who is signed in, where to go, and whether the server is there. */

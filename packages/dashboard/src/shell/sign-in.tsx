@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { CopyBlock } from '../parts/copy-button.tsx';
-import { Failure } from '../parts/states.tsx';
+import { Failure } from '../parts/loading-states.tsx';
 import type { RequestError } from '../server/request.ts';
 import { signIn } from '../server/session.ts';
 

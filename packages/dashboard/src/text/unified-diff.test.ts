@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findChangedPart } from './changed-words.ts';
+import { findChangedPart } from './find-changed-part.ts';
 import { pairChangedLines, parseUnifiedDiff, toSplitRows } from './unified-diff.ts';
 
 const diff = `--- a/one.ts

@@ -1,6 +1,6 @@
 import type { FileEntry } from '@croft/protocol';
 import type { Box } from '../box/box.ts';
-import type { CallOptions } from '../box/call-tools.ts';
+import type { CallOptions } from '../box/tool-caller.ts';
 import { CroftError } from '../errors/croft-error.ts';
 
 export interface FileStatus {

@@ -1,7 +1,7 @@
 import type { AgentFence, AgentTool } from '@croft/protocol';
 import type { z } from 'zod';
 import type { Box, ToolAnswer } from '../box/box.ts';
-import type { ToolInput } from '../box/call-tools.ts';
+import type { ToolInput } from '../box/tool-caller.ts';
 import { CroftError } from '../errors/croft-error.ts';
 
 export interface ModelToolsOptions {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Client } from '../client/create-client.ts';
 import type { SearchOptions, UploadBody } from '../client/files.ts';
 import { CroftError } from '../errors/croft-error.ts';
-import type { CallOptions, ToolCaller } from './call-tools.ts';
 import { replaceText } from './replace-text.ts';
+import type { CallOptions, ToolCaller } from './tool-caller.ts';
 
 export interface ReadOptions extends CallOptions {
   /** As the file was in this snapshot. */

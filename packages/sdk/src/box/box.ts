@@ -11,13 +11,13 @@ import type { z } from 'zod';
 import type { AgentClient } from '../client/agent.ts';
 import type { Client } from '../client/create-client.ts';
 import type { UndoOptions } from '../client/snapshots.ts';
-import type { BackgroundOptions } from './background.ts';
 import type { BoxFiles } from './box-files.ts';
-import type { CallOptions, ToolInput } from './call-tools.ts';
 import type { BackgroundCommand, Command } from './command.ts';
 import type { CommandLine, ExecOptions } from './exec.ts';
+import type { TestOptions, TestReport } from './run-tests.ts';
+import type { BackgroundOptions } from './start-in-background.ts';
 import type { Terminal, TerminalOptions } from './terminal.ts';
-import type { TestOptions, TestReport } from './tests.ts';
+import type { CallOptions, ToolInput } from './tool-caller.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface SnapshotOptions {

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Client } from '../client/create-client.ts';
 import { CroftError } from '../errors/croft-error.ts';
-import { attach, startInBackground } from './background.ts';
 import type { Box } from './box.ts';
 import { createBoxFiles } from './box-files.ts';
-import { type ApprovalPolicy, createToolCaller, type ToolCaller } from './call-tools.ts';
 import { exec } from './exec.ts';
 import type { BoxAgent } from './find-records.ts';
+import { runTests } from './run-tests.ts';
+import { attach, startInBackground } from './start-in-background.ts';
 import { openTerminal } from './terminal.ts';
-import { runTests } from './tests.ts';
+import { type ApprovalPolicy, createToolCaller, type ToolCaller } from './tool-caller.ts';
 import { transact } from './transaction.ts';
 
 export interface BoxOptions {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toCallSeconds } from './call-seconds.ts';
-import type { ToolCaller } from './call-tools.ts';
 import { type Command, checked, createCommand } from './command.ts';
 import { type OutputChunk, Violation } from './command-result.ts';
+import type { ToolCaller } from './tool-caller.ts';
 
 export interface ExecOptions {
   /** Seconds, at most 280. The command is then ended with everything that it started. Default: 280. */

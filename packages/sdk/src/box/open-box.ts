@@ -1,9 +1,9 @@
 import type { Workspace } from '@croft/protocol';
 import type { Client } from '../client/create-client.ts';
 import type { Box } from './box.ts';
-import type { ApprovalPolicy } from './call-tools.ts';
 import { createBox } from './create-box.ts';
 import { type BoxAgent, findAgent, findSandbox, findWorkspace, makeAgent, type SandboxConfig } from './find-records.ts';
+import type { ApprovalPolicy } from './tool-caller.ts';
 
 export interface OpenOptions {
   /** An agent of the account that has the workspace, by name or id: the box can do what the agent can. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toCallSeconds } from './call-seconds.ts';
-import type { CallOptions, ToolCaller } from './call-tools.ts';
 import { type CommandResult, Violation } from './command-result.ts';
 import type { ExecOptions } from './exec.ts';
+import type { CallOptions, ToolCaller } from './tool-caller.ts';
 
 const Row = z.object({ path: z.string(), size: z.int() });
 const Paths = z.array(z.string());

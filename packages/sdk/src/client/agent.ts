@@ -13,7 +13,7 @@ import {
 } from '@croft/protocol';
 import type { z } from 'zod';
 import { type PageOptions, readAll } from './pages.ts';
-import { readToolCall, type ToolOutput } from './read-tool-events.ts';
+import { readToolCall, type ToolBytes, type ToolOutput } from './read-tool-events.ts';
 import { path, type Request, type Send } from './request.ts';
 
 export interface AgentOptions {
@@ -27,6 +27,10 @@ export interface ToolCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Receives what the command of the call prints, while it runs. The command waits while the promise is pending. */
   readonly onOutput?: ((output: ToolOutput) => Promise<void> | void) | undefined;
+  /** Instead of `onOutput`: receives the output as bytes, with the control sequences and bytes that are no text. */
+  readonly onBytes?: ((output: ToolBytes) => Promise<void> | void) | undefined;
+  /** With `onBytes`: tells programs to print colours, as on a terminal. */
+  readonly color?: boolean | undefined;
 }
 
 /** The call ran, or it needs an approval: then repeat the same call with the `approvalId`. */
@@ -54,9 +58,9 @@ export function createAgent({ request, send }: AgentRequests, agentId: string, {
     tools: async () => (await request('GET', `${root}/tools`, { answer: AgentToolList, headers })).tools,
     call(tool: string, input: Record<string, unknown>, options: ToolCallOptions = {}): Promise<ToolCall> {
       const address = root + path`/tools/${tool}`;
-      const { approvalId, signal, onOutput } = options;
+      const { approvalId, signal, onOutput, onBytes } = options;
       const given = { ...headers, 'croft-approval': approvalId };
-      if (onOutput) return follow(address, input, { headers: given, signal, onOutput });
+      if (onOutput || onBytes) return follow(address, input, { ...options, headers: given });
       return request('POST', address, {
         ...{ answer: Result, accepted: ApprovalAnswer, body: input, headers: given, signal },
       });
@@ -83,13 +87,15 @@ export function createAgent({ request, send }: AgentRequests, agentId: string, {
   };
 
   async function follow(address: string, input: Record<string, unknown>, options: FollowOptions): Promise<ToolCall> {
-    const { signal, onOutput } = options;
-    const headers = { ...options.headers, accept: 'text/event-stream', 'content-type': 'application/json' };
-    return readToolCall(await send('POST', address, { body: JSON.stringify(input), headers, signal }), onOutput);
+    const { signal, onBytes, color } = options;
+    const headers = {
+      ...{ ...options.headers, accept: 'text/event-stream', 'content-type': 'application/json' },
+      'croft-output': onBytes && (color ? 'color' : 'bytes'),
+    };
+    return readToolCall(await send('POST', address, { body: JSON.stringify(input), headers, signal }), options);
   }
 }
 
-interface FollowOptions extends Pick<ToolCallOptions, 'signal'> {
+interface FollowOptions extends ToolCallOptions {
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly onOutput: NonNullable<ToolCallOptions['onOutput']>;
 }

@@ -6,14 +6,23 @@ import { readEventBlocks } from './read-event-blocks.ts';
 /** A part of what the command of a call prints. */
 export type ToolOutput = Pick<Extract<AgentToolEvent, { type: 'output' }>, 'stream' | 'text'>;
 
+/** A part of what the command of a call prints, byte for byte but for secrets. */
+export interface ToolBytes extends Pick<ToolOutput, 'stream'> {
+  readonly bytes: Uint8Array;
+  /** The names of the secrets that marks replace in these bytes. */
+  readonly redacted: readonly string[];
+}
+
+export interface OutputReceivers {
+  readonly onOutput?: ((output: ToolOutput) => Promise<void> | void) | undefined;
+  readonly onBytes?: ((output: ToolBytes) => Promise<void> | void) | undefined;
+}
+
 /**
  * Reads the answer of a call that is followed while it runs. A call that printed nothing answers as one that nobody
  * follows.
  */
-export async function readToolCall(
-  response: Response,
-  onOutput: (output: ToolOutput) => Promise<void> | void,
-): Promise<ToolCall> {
+export async function readToolCall(response: Response, receivers: OutputReceivers): Promise<ToolCall> {
   const isFollowed = response.headers.get('content-type')?.startsWith('text/event-stream');
   if (!isFollowed) return toToolCall(response.status, await response.json());
   for await (const { data } of readEventBlocks(response.body)) {
@@ -21,7 +30,7 @@ export async function readToolCall(
     const event = AgentToolEvent.parse(JSON.parse(data));
     if (event.type === 'result') return { result: event.result };
     if (event.type === 'error') throw toCroftErrorOf(event.error);
-    await onOutput({ stream: event.stream, text: event.text });
+    await passOn(event, receivers);
   }
   throw new CroftError('E_CONNECTION_LOST', 'the connection broke during the call');
 }
@@ -29,4 +38,19 @@ export async function readToolCall(
 function toToolCall(status: number, body: unknown): ToolCall {
   if (status === 202) return { approval: ApprovalAnswer.parse(body).approval };
   return { result: AgentToolAnswer.parse(body) };
+}
+
+async function passOn(
+  event: Extract<AgentToolEvent, { type: 'output' | 'bytes' }>,
+  { onOutput, onBytes }: OutputReceivers,
+): Promise<void> {
+  const { stream } = event;
+  if (event.type === 'bytes')
+    await onBytes?.({ stream, bytes: fromBase64(event.base64), redacted: event.redacted ?? [] });
+  else if (onBytes) await onBytes({ stream, bytes: new TextEncoder().encode(event.text), redacted: [] });
+  else await onOutput?.({ stream, text: event.text });
+}
+
+function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }

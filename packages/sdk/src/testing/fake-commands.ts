@@ -1,5 +1,5 @@
-import type { MutableTree } from './tree.ts';
-import { toBytes } from './tree.ts';
+import type { MutableTree } from './fake-tree.ts';
+import { toBytes } from './fake-tree.ts';
 
 /** What a command does. */
 export interface FakeCommand {

@@ -1,11 +1,11 @@
 import { AppError } from '@croft/protocol';
-import { agentRoutes } from './agent-routes.ts';
+import { agentRoutes } from './fake-agent-routes.ts';
 import type { FakeCommands } from './fake-commands.ts';
+import { fileRoutes } from './fake-file-routes.ts';
+import { historyRoutes } from './fake-history-routes.ts';
+import { recordRoutes } from './fake-record-routes.ts';
 import type { FakeRequest } from './fake-routes.ts';
 import type { FakeState } from './fake-state.ts';
-import { fileRoutes } from './file-routes.ts';
-import { historyRoutes } from './history-routes.ts';
-import { recordRoutes } from './record-routes.ts';
 
 const routes = [...recordRoutes, ...fileRoutes, ...historyRoutes, ...agentRoutes];
 

@@ -1,7 +1,7 @@
 import type { AccountEvent, Agent, Approval, AuditRecord, Sandbox, Workspace } from '@croft/protocol';
 import { CroftError } from '../errors/croft-error.ts';
-import type { InnerClock } from './clock.ts';
-import { compareTrees, type MutableTree, type Tree, type TreeChange } from './tree.ts';
+import type { InnerClock } from './fake-clock.ts';
+import { compareTrees, type MutableTree, type Tree, type TreeChange } from './fake-tree.ts';
 
 export const accountId = 'acc_fake';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { replaceText } from '../box/replace-text.ts';
 import { CroftError } from '../errors/croft-error.ts';
+import { cleanPath, isDirectory, matchesGlob, mustHave, pathsAt, renderDiff, toBytes, toText } from './fake-tree.ts';
 import {
   commitTransaction,
   discardTransaction,
@@ -10,7 +11,6 @@ import {
   runBash,
   runProgram,
 } from './run-fake-command.ts';
-import { cleanPath, isDirectory, matchesGlob, mustHave, pathsAt, renderDiff, toBytes, toText } from './tree.ts';
 
 export interface FakeTool {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { Approval } from '@croft/protocol';
 import { Croft } from '../croft.ts';
-import { createClock, type FakeClock } from './clock.ts';
 import { decide, type FakeDecision } from './fake-approvals.ts';
+import { createClock, type FakeClock } from './fake-clock.ts';
 import { createFakeCommands, type FakeCommand, type RunningFake } from './fake-commands.ts';
 import { createFakeFetch } from './fake-server.ts';
 import { createState, type FakeCall, type FakeState } from './fake-state.ts';

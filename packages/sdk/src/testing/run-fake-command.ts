@@ -1,7 +1,7 @@
 import { CroftError } from '../errors/croft-error.ts';
 import { type FakeCommands, writeFiles } from './fake-commands.ts';
 import { applyChanges, type FakeShell, type FakeState, type FakeWorkspace, mustFind } from './fake-state.ts';
-import { compareTrees, type MutableTree, renderDiff, reportChanges } from './tree.ts';
+import { compareTrees, type MutableTree, renderDiff, reportChanges } from './fake-tree.ts';
 
 export interface FakeRun {
   /** As the agent names the workspace. */

@@ -9,23 +9,23 @@
 #define MAX_KEEPERS 1024
 
 struct command commands[MAX_COMMANDS];
-static pid_t keepers[MAX_KEEPERS];
+static pid_t subreapers[MAX_KEEPERS];
 
-int is_keeper(pid_t pid) {
+int is_subreaper(pid_t pid) {
   for (int i = 0; i < MAX_KEEPERS; i++)
-    if (keepers[i] == pid) return 1;
+    if (subreapers[i] == pid) return 1;
   return 0;
 }
 
-int replace_keeper(pid_t keeper, pid_t instead_of) {
+int replace_subreaper(pid_t subreaper, pid_t instead_of) {
   for (int i = 0; i < MAX_KEEPERS; i++)
-    if (keepers[i] == instead_of) return keepers[i] = keeper, 0;
+    if (subreapers[i] == instead_of) return subreapers[i] = subreaper, 0;
   return -1;
 }
 
-int has_keepers(void) {
+int has_subreapers(void) {
   for (int i = 0; i < MAX_KEEPERS; i++)
-    if (keepers[i] != 0) return 1;
+    if (subreapers[i] != 0) return 1;
   return 0;
 }
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "init/wire.h"
+#include "init/init-frames.h"
 
 #define MAX_COMMANDS 256
 
@@ -14,7 +14,7 @@
 struct command {
   uint32_t id;
   int used, has_ended, is_reported, is_killed;
-  pid_t keeper, program;
+  pid_t subreaper, program;
   uint64_t early; /* bit set of signals that arrived before the program started */
   int notes;
   int output[2];
@@ -38,14 +38,14 @@ void release(struct command *command);
 /* Frees a command that could not be started, and reports the error. */
 void abandon(struct command *command, int error);
 
-/* Whether `pid` is a keeper or the relay. Other children of the init are orphans of commands. */
-int is_keeper(pid_t pid);
-/* Replaces `instead_of` by `keeper` in the list of keepers. 0 stands for a free entry. Returns -1 if `instead_of` is
+/* Whether `pid` is a subreaper or the relay. Other children of the init are orphans of commands. */
+int is_subreaper(pid_t pid);
+/* Replaces `instead_of` by `subreaper` in the list of subreapers. 0 stands for a free entry. Returns -1 if `instead_of` is
    not in the list. */
-int replace_keeper(pid_t keeper, pid_t instead_of);
+int replace_subreaper(pid_t subreaper, pid_t instead_of);
 
-/* Whether any keeper is left. */
-int has_keepers(void);
+/* Whether any subreaper is left. */
+int has_subreapers(void);
 
 /* start-command.c */
 void start(uint32_t id, const uint8_t *payload, size_t length);

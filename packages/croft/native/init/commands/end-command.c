@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "init/commands/command-table.h"
-#include "init/commands/keeper.h"
+#include "init/commands/command-subreaper.h"
 #include "init/guard/call-judge.h"
 #include "init/server-socket.h"
 #include "relay/relay.h"
@@ -30,10 +30,10 @@ void report_end(struct command *command) {
 
 void end_all_of(struct command *command) {
   command->is_killed = 1;
-  if (command->keeper <= 0) return;
-  keeper_kill(command->keeper, is_keeper);
-  /* A program may have stopped the keeper. */
-  kill(command->keeper, SIGCONT);
+  if (command->subreaper <= 0) return;
+  subreaper_kill(command->subreaper, is_subreaper);
+  /* A program may have stopped the subreaper. */
+  kill(command->subreaper, SIGCONT);
 }
 
 void read_notes(struct command *command) {
@@ -51,27 +51,27 @@ void read_notes(struct command *command) {
   if (length == sizeof note && note.kind == NOTE_FAILED) return abandon(command, note.error);
 
   close_handle(&command->notes);
-  /* A keeper that ended without a note was killed by a program that tried to escape. Its orphans become children of
+  /* A subreaper that ended without a note was killed by a program that tried to escape. Its orphans become children of
      the init, and are killed. */
   struct ending killed = {.code = -1, .signal = SIGKILL};
   command->ending = length == sizeof note ? note.ending : killed;
   command->has_ended = 1;
-  if (length != sizeof note) keeper_kill(0, is_keeper);
+  if (length != sizeof note) subreaper_kill(0, is_subreaper);
   report_end(command);
   release(command);
 }
 
 /* The process id may soon be reused. */
-static void forget_keeper(pid_t ended) {
+static void forget_subreaper(pid_t ended) {
   for (struct command *command = commands; command < commands + MAX_COMMANDS; command++)
-    if (command->keeper == ended) command->keeper = 0;
+    if (command->subreaper == ended) command->subreaper = 0;
 }
 
 void reap(void) {
   int status;
   for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0; relay_ended(ended)) {
-    forget_keeper(ended);
-    if (replace_keeper(0, ended) == 0 && WIFSIGNALED(status)) keeper_kill(0, is_keeper);
+    forget_subreaper(ended);
+    if (replace_subreaper(0, ended) == 0 && WIFSIGNALED(status)) subreaper_kill(0, is_subreaper);
   }
-  if (!has_keepers()) judge_rest();
+  if (!has_subreapers()) judge_rest();
 }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "init/commands/command-table.h"
-#include "init/commands/keeper.h"
+#include "init/commands/command-subreaper.h"
 #include "init/server-socket.h"
 
 /* Opens the program's side of the terminal by TIOCGPTPEER and not by path: the process that would open the path for
@@ -44,13 +44,13 @@ static int open_streams(struct command *command, const struct start *head, struc
 }
 
 static int launch(struct command *command, const struct request *request) {
-  /* A keeper that is not in the list would be taken for an escaped process. */
-  if (!is_keeper(0)) return errno = EAGAIN, -1;
+  /* A subreaper that is not in the list would be taken for an escaped process. */
+  if (!is_subreaper(0)) return errno = EAGAIN, -1;
   int note_writer = -1;
   struct streams theirs = {-1, -1, -1, -1};
   int result = open_streams(command, &request->head, &theirs);
   if (result == 0) result = open_pipe(&command->notes, &note_writer, 0);
-  if (result == 0) command->keeper = keeper_start(request, &theirs, note_writer);
+  if (result == 0) command->subreaper = subreaper_start(request, &theirs, note_writer);
   int error = errno;
   close_handle(&theirs.input);
   close_handle(&theirs.output);
@@ -58,8 +58,8 @@ static int launch(struct command *command, const struct request *request) {
   close_handle(&theirs.terminal);
   close_handle(&note_writer);
   errno = error;
-  if (result != 0 || command->keeper < 0) return -1;
-  return replace_keeper(command->keeper, 0);
+  if (result != 0 || command->subreaper < 0) return -1;
+  return replace_subreaper(command->subreaper, 0);
 }
 
 void start(uint32_t id, const uint8_t *payload, size_t length) {

@@ -16,7 +16,7 @@
 #include "init/control-files/control-file-links.h"
 #include "init/control-files/control-names.h"
 #include "init/control-files/git-control-files.h"
-#include "init/control-files/share-search.h"
+#include "init/control-files/parallel-search.h"
 
 #define MAX_DEPTH 256
 #define MAX_ENTRIES 4000000

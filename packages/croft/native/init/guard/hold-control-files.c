@@ -20,8 +20,8 @@
 #include "init/control-files/find-control-files.h"
 #include "init/guard/hold-by-mount.h"
 #include "init/guard/hold-repositories.h"
-#include "init/guard/private-directories.h"
-#include "init/guard/private-files.h"
+#include "init/guard/private-copies-of-directories.h"
+#include "init/guard/private-copies-of-files.h"
 #include "init/guard/set-aside-files.h"
 #include "init/guard/stop-programs.h"
 

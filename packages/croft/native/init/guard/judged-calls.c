@@ -16,8 +16,8 @@
 #include "init/guard/judged-binds.h"
 #include "init/guard/judged-opens.h"
 #include "init/guard/name-meanings.h"
-#include "init/guard/private-directories.h"
-#include "init/guard/private-files.h"
+#include "init/guard/private-copies-of-directories.h"
+#include "init/guard/private-copies-of-files.h"
 #include "init/guard/read-caller.h"
 #include "init/guard/settings-drafts.h"
 

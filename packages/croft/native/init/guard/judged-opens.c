@@ -14,8 +14,8 @@
 #include "init/guard/hold-control-files.h"
 #include "init/guard/hold-repositories.h"
 #include "init/guard/name-meanings.h"
-#include "init/guard/private-directories.h"
-#include "init/guard/private-files.h"
+#include "init/guard/private-copies-of-directories.h"
+#include "init/guard/private-copies-of-files.h"
 #include "init/guard/set-aside-files.h"
 #include "init/guard/settings-drafts.h"
 

@@ -26,6 +26,8 @@ interface AccountQuotaOptions {
   readonly now: () => number;
   /** Counts the sandboxes of all servers. Absent: this is the only server. */
   readonly counts?: SandboxCounter | undefined;
+  /** Ends a sandbox of the account that nobody uses now. Returns whether there was one. Absent: there are none. */
+  readonly makePlace?: ((accountId: string) => Promise<boolean>) | undefined;
 }
 
 /** Counts the open sandboxes of each account. */
@@ -44,11 +46,11 @@ const historyPart = 1 / 4;
 const parts = 'files, package caches, forks and histories of its workspaces';
 
 /** Counts how much of this machine each account uses, and enforces the limits. */
-export function createAccountQuota({ limits, measure, now, counts }: AccountQuotaOptions) {
+export function createAccountQuota({ limits, measure, now, counts, makePlace }: AccountQuotaOptions) {
   const measurements = new Map<string, Promise<void>>();
   const used = new Map<string, AccountUsage & { at: number }>();
 
-  const { openSandbox, suspendAll } = createSandboxLimiter(limits.sandboxes, counts);
+  const { openSandbox, suspendAll } = createSandboxLimiter({ most: limits.sandboxes, counts, makePlace });
   return { openSandbox, suspendAll, storageOf, historyShare };
 
   /** A planned write counts at once, as if the last measurement had included it. */
@@ -107,11 +109,16 @@ export function createAccountQuota({ limits, measure, now, counts }: AccountQuot
 }
 
 /** Limits how many sandboxes each account has open at once. */
-function createSandboxLimiter(most: number, counts: SandboxCounter = createLocalCounts()) {
+function createSandboxLimiter({
+  most,
+  counts = createLocalCounts(),
+  makePlace = async () => false,
+}: Pick<AccountQuotaOptions, 'counts' | 'makePlace'> & { readonly most: number }) {
   const open = new Set<Sandbox>();
+  const reserve = (accountId: string) => counts.reserve(accountId, most);
   return {
     async openSandbox(accountId: string, opening: () => Promise<Sandbox>): Promise<Sandbox> {
-      if (!(await counts.reserve(accountId, most)))
+      if (!(await reserve(accountId)) && !((await makePlace(accountId)) && (await reserve(accountId))))
         throw full('sandboxes', `this account has ${most} sandboxes open, which is its limit`);
       const sandbox = await releaseWhenClosed(opening, () => counts.release(accountId));
       open.add(sandbox);

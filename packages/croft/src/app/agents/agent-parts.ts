@@ -1,7 +1,7 @@
 import { needsNewSandbox } from '../../core/accounts/surface/find-sandbox-narrowing.ts';
 import { type AgentSurface, hasTool, readOnlyTools } from '../../core/accounts/surface/resolve-surface.ts';
 import { isOnRunner } from '../../core/accounts/surface/workspace-location.ts';
-import type { ApprovalGate } from '../../core/calls/run-in-workspace.ts';
+import type { ApprovalGate } from '../../core/calls/get-approval-if-needed.ts';
 import { createToolbox } from '../../core/calls/toolbox.ts';
 import type { CallJournal } from '../../core/events/call-journal.ts';
 import { createSecrets, type SecretSource, type Secrets } from '../../core/secrets/secrets.ts';

@@ -4,7 +4,6 @@ import type { SandboxConfig } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import type { SandboxOwner } from '../../core/commands/open-sandboxes.ts';
 import type { Sandbox } from '../../core/commands/sandbox.ts';
-import { setUpSandbox } from '../../core/commands/set-up-sandbox.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
 import type { Transactions } from '../../core/history/ports/transactions.ts';
 import type { ShownNetwork, Workspace } from '../../core/workspace/workspace.ts';
@@ -34,18 +33,20 @@ export interface WorkspaceBackend
   forks?(): Forks;
 }
 
+type SandboxOptions = Pick<RuntimeOptions, 'assembleWorkspace' | 'openSandboxes' | 'reservations'>;
+
 /** A workspace as one agent has it. An agent without a sandbox for the workspace can only read it. */
 export function openAgentWorkspace(
   attached: AttachedWorkspace,
   backend: WorkspaceBackend,
-  { assembleWorkspace, openSandboxes }: Pick<RuntimeOptions, 'assembleWorkspace' | 'openSandboxes'>,
+  options: SandboxOptions,
   agentId: string,
 ): Workspace {
   const { name, record, sandbox } = attached;
   const { root, key, files, search, account, listFiles, wrapCall, watch, checkQuota } = backend;
   const config = backend.access === 'read-write' ? sandbox?.config : undefined;
   const transactions = config && backend.transactions?.(config);
-  return assembleWorkspace({
+  return options.assembleWorkspace({
     ...{ id: record.id, name, root, key, files, search, account, listFiles, wrapCall, watch, checkQuota },
     access: config ? 'read-write' : 'read-only',
     permission: sandbox?.config.permissionMode ?? 'ask',
@@ -55,9 +56,7 @@ export function openAgentWorkspace(
     transactions: transactions && ofAgentTransactions(transactions, agentId),
     // An agent that may change nothing in a workspace may not fork it either.
     forks: config && backend.forks?.(),
-    openSandbox: createSandboxOpener(sandbox?.config, (own) =>
-      openSandboxes.track(toSandboxOwner(attached, agentId), () => backend.openSandbox(own)),
-    ),
+    openSandbox: () => openAgentSandbox(attached, backend, options, agentId),
   });
 }
 
@@ -70,16 +69,20 @@ function toSandboxOwner({ name, record, sandbox }: AttachedWorkspace, openedBy: 
   return { accountId, sandboxId: sandbox?.id ?? '', workspaceId, workspace: name, openedBy };
 }
 
-/** The first sandbox runs the commands in `onCreate`, every later sandbox those in `onResume`. */
-function createSandboxOpener(config: SandboxConfig | undefined, open: WorkspaceBackend['openSandbox']) {
-  let isFirst = true;
-  return async () => {
-    if (!config) throw new AppError('E_READ_ONLY', 'workspace is read-only: no sandbox available for this command');
-    const opened = await open(config);
-    const commands = isFirst ? config.onCreate : config.onResume;
-    isFirst = false;
-    return setUpSandbox(opened, commands ?? []);
-  };
+/** All sessions share a persistent sandbox. Any other sandbox is for one session. */
+async function openAgentSandbox(
+  attached: AttachedWorkspace,
+  backend: WorkspaceBackend,
+  { openSandboxes, reservations }: SandboxOptions,
+  agentId: string,
+): Promise<Sandbox> {
+  const config = attached.sandbox?.config;
+  if (!config) throw new AppError('E_READ_ONLY', 'workspace is read-only: no sandbox available for this command');
+  const owner = toSandboxOwner(attached, agentId);
+  const open = () => openSandboxes.track(owner, () => backend.openSandbox(config));
+  if (!config.persistent) return open();
+  const { openedBy: _, ...key } = owner;
+  return reservations.use({ key, config, open });
 }
 
 /** Prefixes session names with the agent, because callers choose them: two agents may use the same session name. */

@@ -15,7 +15,7 @@ import type { RuntimeOptions } from './runtime-options.ts';
 
 type RemoteWorkspaceOptions = Pick<
   RuntimeOptions,
-  'assembleWorkspace' | 'accountQuota' | 'openSandboxes' | 'limits' | 'sharesNetwork' | 'openForks'
+  'assembleWorkspace' | 'accountQuota' | 'openSandboxes' | 'reservations' | 'limits' | 'sharesNetwork' | 'openForks'
 >;
 
 /**

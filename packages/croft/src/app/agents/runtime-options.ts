@@ -6,6 +6,7 @@ import type { RenderDiagram } from '../../core/diagrams/render-diagram.ts';
 import type { Emit } from '../../core/events/emitter.ts';
 import type { Forks } from '../../core/history/ports/forks.ts';
 import type { Transactions } from '../../core/history/ports/transactions.ts';
+import type { Reservations } from '../../core/reservations/reservations.ts';
 import type { SkillsSyncer } from '../../core/skills/skills-syncer.ts';
 import type { Tool } from '../../core/tools/tool.ts';
 import type { Workspace } from '../../core/workspace/workspace.ts';
@@ -35,6 +36,7 @@ export interface RuntimeOptions {
   readonly allowControl?: readonly string[] | undefined;
   readonly accountQuota: AccountQuota;
   readonly openSandboxes: OpenSandboxes;
+  readonly reservations: Pick<Reservations, 'use'>;
   /** Adds what all workspaces of this server share to the parts of one. */
   assembleWorkspace(parts: WorkspaceParts): Workspace;
   readonly renderDiagram: RenderDiagram;

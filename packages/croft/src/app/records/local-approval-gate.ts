@@ -1,6 +1,6 @@
 import { flagsAgentId, operatorId } from '../../core/accounts/access/operator-ids.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
-import type { ApprovalGate } from '../../core/calls/run-in-workspace.ts';
+import type { ApprovalGate } from '../../core/calls/get-approval-if-needed.ts';
 import type { LocalApprovals } from './local-approvals.ts';
 
 /** The person at this machine, who belongs to no account. */

@@ -1,19 +1,22 @@
 import type { Actor, Registry } from '../../core/accounts/ports/registry.ts';
+import type { Reservations } from '../../core/reservations/reservations.ts';
 import type { Agents } from '../agents/agents.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { WorkspaceRecord } from '../workspaces/opened-workspaces.ts';
 
 /**
- * Removes the files of a workspace with its record, once nothing refers to it. Objects are removed before the record,
+ * Removes the files of a workspace with its record, once nothing refers to it. Its persistent sandboxes end first, so
+ * that no program writes to it. Objects are removed before the record,
  * because the record says where they are and which secret opens them. If they cannot be deleted, the record stays and
  * the removal can be repeated.
  */
 export function withFileRemoval(
   registry: Registry,
   {
+    endSandboxes,
     removeObjects,
     removeFiles,
-  }: { [part in 'removeObjects' | 'removeFiles']: (of: WorkspaceRecord) => Promise<unknown> },
+  }: { [part in 'endSandboxes' | 'removeObjects' | 'removeFiles']: (of: WorkspaceRecord) => Promise<unknown> },
 ): Registry {
   const { workspaces } = registry;
   return {
@@ -22,6 +25,7 @@ export function withFileRemoval(
       ...workspaces,
       async remove(actor, id, expect) {
         const record = await workspaces.mustBeRemovable(actor, id, expect);
+        await endSandboxes(record);
         await removeObjects(record);
         await workspaces.remove(actor, id, expect);
         await removeFiles(record);
@@ -35,6 +39,7 @@ export function withRuntimeClosing(
   registry: Registry,
   running: Pick<Agents, 'closeOf' | 'closeStale'> & {
     readonly dropRunner: Fleet['drop'];
+    readonly reservations: Pick<Reservations, 'forget'>;
     /** Other servers run something of the account, too. Absent: there are none. */
     readonly tellOthers?: ((accountId: string) => void) | undefined;
   },
@@ -62,6 +67,11 @@ export function withRuntimeClosing(
     },
     sandboxes: {
       ...sandboxes,
+      async remove(actor, id, expect) {
+        await sandboxes.remove(actor, id, expect);
+        tellOthers?.(actor.accountId);
+        await running.reservations.forget(actor.accountId, { sandboxId: id });
+      },
       patch: async (actor, ...change) => closing(actor, await sandboxes.patch(actor, ...change)),
     },
     workspaces: {

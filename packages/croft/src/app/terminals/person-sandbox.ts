@@ -3,6 +3,7 @@ import type { Registry } from '../../core/accounts/ports/registry.ts';
 import type { AttachedWorkspace } from '../../core/accounts/surface/resolve-surface.ts';
 import { withSecretVariables } from '../../core/accounts/surface/sandbox-variables.ts';
 import type { Sandbox } from '../../core/commands/sandbox.ts';
+import type { Reservations } from '../../core/reservations/reservations.ts';
 import type { TerminalOwner } from '../../core/terminals/terminals.ts';
 import { openLocalWorkspace } from '../agents/open-local-workspace.ts';
 import { openRemoteWorkspace } from '../agents/open-remote-workspace.ts';
@@ -12,6 +13,7 @@ import { type RemoteSurfaces, toWorkspaceKey } from '../fleet/remote-surface.ts'
 export interface PersonSandboxOptions extends RuntimeOptions {
   readonly registry: Registry;
   readonly remote: RemoteSurfaces;
+  readonly reservations: Pick<Reservations, 'use' | 'findName'>;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function openPersonSandbox(owner: TerminalOwner, options: PersonSan
 
 async function find(
   { accountId, sandboxId, workspaceId }: TerminalOwner,
-  { registry }: PersonSandboxOptions,
+  { registry, reservations }: PersonSandboxOptions,
 ): Promise<AttachedWorkspace> {
   const [found, record, secrets] = await Promise.all([
     registry.sandboxes.open(accountId, sandboxId),
@@ -42,7 +44,9 @@ async function find(
   ]);
   if (!found) throw notFound('Sandbox');
   if (!record) throw notFound('Workspace');
-  // The workspace's name if it can be a directory name, as for an agent.
-  const name = /^[A-Za-z0-9._-]{1,64}$/.test(record.name) && !/^\.+$/.test(record.name) ? record.name : 'workspace';
+  const isDirectoryName = /^[A-Za-z0-9._-]{1,64}$/.test(record.name) && !/^\.+$/.test(record.name);
+  // A persistent sandbox that an agent has open has the agent's name for the workspace.
+  const open = found.config.persistent && reservations.findName({ sandboxId, workspaceId });
+  const name = open || (isDirectoryName ? record.name : 'workspace');
   return { name, record, sandbox: withSecretVariables(found, secrets), reads: 'sandbox' };
 }

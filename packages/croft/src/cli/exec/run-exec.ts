@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, type Approval } from '@croft/protocol';
 import type { CommandContext } from '../command.ts';
 import { exitCodes } from '../output/exit-codes.ts';
-import { writeToStream } from '../output/write-to-stream.ts';
 import type { ExecEnding, ExecRequest } from './exec-request.ts';
+import { createOutputWriter } from './output-writer.ts';
 import { runWithInput } from './run-with-input.ts';
 
 const lookMs = 500;
@@ -32,15 +32,10 @@ async function recover(thrown: unknown, request: ExecRequest): Promise<number | 
 async function runOnce({ box, line, cwd, secrets, timeoutSeconds, terminal }: ExecRequest): Promise<ExecEnding> {
   const [cmd, ...args] = line;
   const input = { cmd, args, timeout_ms: timeoutSeconds * 1000, ...(cwd && { cwd }), ...(secrets && { secrets }) };
-  let isFollowed = false;
-  const onOutput = async ({ stream, text }: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => {
-    isFollowed = true;
-    await writeToStream(terminal[stream], text);
-  };
-  const ended = (await box.call('run_command', input, { signal: terminal.stop, onOutput })) as unknown as ExecEnding;
-  // A command that printed nothing until it ended, and a server that does not send output as it comes.
-  if (!isFollowed)
-    for (const stream of ['stdout', 'stderr'] as const) await writeToStream(terminal[stream], ended[stream]);
+  const output = createOutputWriter(terminal);
+  const following = { signal: terminal.stop, onBytes: output.write, color: output.hasColours };
+  const ended = (await box.call('run_command', input, following)) as unknown as ExecEnding;
+  await output.end(ended);
   return ended;
 }
 

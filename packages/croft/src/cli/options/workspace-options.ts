@@ -210,7 +210,7 @@ function toGate(
     const { openLocalApprovals } = await import('../../app/records/local-approvals.ts');
     return openLocalApprovals({ data, keys: findServerKeys(data, terminal.config().keys), emit: emit() });
   });
-  const gate = { ...createLocalApprovalGate(localApprovals), isOnTheSpot: permission === 'bypass' };
+  const gate = { ...createLocalApprovalGate(localApprovals), hasNoInbox: permission === 'bypass' };
   return { permission, gate, localApprovals };
 }
 

@@ -116,6 +116,8 @@ function mustHave(positionals: readonly string[], count: number, usage: string):
 /** Prints only the secret, or else the id, on standard output, so that it can be redirected to a file. */
 function printMade({ answer, id, secret }: Made, values: Given['values'], { stdout, stderr }: CommandContext): void {
   if (secret && !values.json) stderr.write(`${secret.about}\n`);
+  const { ignored = [] } = answer as { readonly ignored?: readonly string[] };
+  if (ignored.length > 0) stderr.write(`croft: ignored, because no such setting exists: ${ignored.join(', ')}\n`);
   if (values.json) printJson(answer, stdout);
   else stdout.write(`${secret?.value ?? id}\n`);
 }

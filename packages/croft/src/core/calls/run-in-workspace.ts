@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { Approvals, Asker } from '../approvals/approvals.ts';
+import type { Asker } from '../approvals/approvals.ts';
 import type { PostEditChecks } from '../checks/post-edit/post-edit-checks.ts';
 import { watchDiagnosticsOfEdit } from '../checks/post-edit/watch-diagnostics-of-edit.ts';
 import type { SandboxDenial } from '../commands/sandbox.ts';
@@ -7,8 +7,6 @@ import type { RenderDiagram } from '../diagrams/render-diagram.ts';
 import type { CallJournal } from '../events/call-journal.ts';
 import type { Emit } from '../events/emitter.ts';
 import { summarizeArguments, titleOfCall } from '../events/summarize-arguments.ts';
-import { allowControlFiles } from '../files/allow-control-files.ts';
-import type { GuardedPath } from '../files/files.ts';
 import { createNotUndoableNotices } from '../history/checkpoints/not-undoable-notices.ts';
 import type { ChangeReporter } from '../history/ports/history.ts';
 import { recordGivenSecrets, type Secrets } from '../secrets/secrets.ts';
@@ -18,25 +16,14 @@ import { type Activity, reportingActivity, toActivityLine } from '../tools/activ
 import { addNotices, writeNotices } from '../tools/result-notices.ts';
 import type { PreparedCall, Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 import { checkAccess, needsApproval } from '../workspace/permission.ts';
-import type { ShownNetwork, Workspace, WorkspaceCall } from '../workspace/workspace.ts';
+import type { Workspace, WorkspaceCall } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import type { ActiveCall } from './active-calls.ts';
 import { addPostEditResult } from './add-post-edit-result.ts';
 import { collectDenials } from './collect-denials.ts';
+import { type ApprovalGate, getApprovalIfNeeded } from './get-approval-if-needed.ts';
 import { runWrappedCall, throwNothingDone } from './run-wrapped-call.ts';
 import { type OutputReceiver, streamOutput } from './stream-output.ts';
-
-/** The approvals of one agent, and whose agent it is. */
-export interface ApprovalGate {
-  readonly approvals: Approvals;
-  readonly accountId: string;
-  readonly agentId: string;
-  /**
-   * True when no person reads a list of approvals: only the person at the caller's own client can be asked
-   * (elicitation).
-   */
-  readonly isOnTheSpot?: boolean | undefined;
-}
 
 export interface Caller {
   readonly session: Session;
@@ -96,9 +83,6 @@ interface AdmittedWorkspaceCall extends AdmittedCall {
 }
 
 const maxTitle = 200;
-/** More hosts than a person reads before a decision. */
-const maxHosts = 50;
-
 function toWorkspaceCall(
   { name, access, reportsChanges, leavesFiles, byproducts }: Tool,
   { input: { command, file_path: file, path } }: PreparedCall,
@@ -117,44 +101,12 @@ function collectNotices() {
   return { unkept, unstored, handlers: { onNotUndoable: into(unkept), onUnstored: into(unstored) } };
 }
 
-const nobodyHint = 'Nobody can approve this call here: do not repeat it. Ask the operator for another permission mode.';
-const askNobody: Asker = { label: 'nobody', waitMs: 0 };
-
-interface AskOptions extends Pick<RunInWorkspaceOptions, 'gate' | 'secrets'> {
-  readonly asker: Asker | 'later';
-  readonly guarded: readonly GuardedPath[];
-}
-
-async function ask(
-  tool: Tool,
-  { input, preview }: PreparedCall,
-  context: ToolContext,
-  { asker, guarded, gate, secrets }: AskOptions,
-): Promise<void> {
-  if (asker === 'later')
-    throw new AppError('E_APPROVAL_REQUIRED', `a person has to agree to this call of ${tool.name}`);
-  if (!gate)
-    throw new AppError('E_APPROVAL_REQUIRED', `nobody can be asked here whether ${tool.name} may run`, {
-      hint: nobodyHint,
-    });
-  const { accountId, agentId, approvals } = gate;
-  const { session, signal } = context;
-  const call = {
-    ...{ accountId, agentId, session: session.id, inbox: session.inbox },
-    ...{ tool: tool.name, workspace: nameFully(tool, context), input },
-    ...(guarded.length > 0 && { control: guarded.map(({ path }) => path) }),
-    setting: toSetting(tool, context, guarded),
-    preview: async () => secrets.redact([...guarded.map(toWarning), await preview(context)].join('\n')),
-  };
-  await approvals.mustBeApproved(call, asker, signal);
-}
-
 /**
  * Runs one tool in one workspace. Parses the input, checks access and asks for approval, in this order, so that nobody
  * is asked about a call that cannot run.
  */
 export function createRunInWorkspace(options: RunInWorkspaceOptions) {
-  const { onReadOnly, gate, journal, secrets, effects } = options;
+  const { onReadOnly, journal, secrets, effects } = options;
   const reportUnkept = createNotUndoableNotices(options.emit);
 
   return async function runInWorkspace(admitted: AdmittedWorkspaceCall): Promise<ToolResult> {
@@ -165,11 +117,11 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     const context = toContext(admitted, options, {
       base,
       reportDenials,
-      follower: { begins: call.showOutput, observe: output?.observe },
+      follower: { begins: call.showOutput, observe: output?.observe, environment: output?.environment },
     });
     const prepared = tool.prepare(rawInput, base);
     mustBePossible(tool, prepared, workspace);
-    const agreed = await agree(tool, prepared, context, caller).catch(throwNothingDone);
+    const agreed = await getApprovalIfNeeded(tool, prepared, context, caller, options).catch(throwNothingDone);
     if (caller.onlyAsks) return { text: '', structured: { workspace: workspace.name } };
     call.mustEndWithin(tool.timeoutMs, tool.name);
     await checkQuota(tool, workspace).catch(throwNothingDone);
@@ -196,21 +148,6 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
     // Formatters and linters run code of the workspace: a caller who needs approval to run code gets none of them.
     const runsPrograms = !needsApproval(context.workspace.permission, { access: 'execute' });
     return addPostEditResult(result, await effects.runAfter(context, touched, { runsPrograms, watch, reporter }));
-  }
-
-  /** Asks for approval if needed. Returns the context to run in, where the approved control files may be changed. */
-  async function agree(
-    tool: Tool,
-    prepared: PreparedCall,
-    context: ToolContext,
-    { asker = askNobody, onlyAsks }: Pick<Caller, 'asker' | 'onlyAsks'>,
-  ) {
-    const { workspace } = context;
-    if (onlyAsks && !canAsk(gate, asker)) await mustGuardNothing(prepared, workspace);
-    const guarded = canAsk(gate, asker) ? await findGuarded(prepared, workspace) : [];
-    if (guarded.length > 0 || needsApproval(workspace.permission, tool))
-      await ask(tool, prepared, context, { asker: withOnlyAsks(asker, onlyAsks), guarded, gate, secrets });
-    return allowing(context, guarded);
   }
 
   /**
@@ -247,66 +184,9 @@ async function checkQuota({ keepsMore, access, isFollowUp }: Tool, workspace: Wo
   if (keepsMore || (access === 'execute' && !isFollowUp)) await workspace.checkQuota?.();
 }
 
-/**
- * Names the workspace for an approval: its name for people, and its id, which stays the same. For a command also the
- * directory it starts in; other tools have root-relative paths in their input. The directory is not part of the
- * preview, where the agent could write the same words.
- */
-function nameFully({ access }: Tool, { workspace: { id, name }, base }: ToolContext): string {
-  const known = id === name ? name : `${name} (${id})`;
-  return access === 'execute' && base !== '' ? `${known}, in ${JSON.stringify(base)}` : known;
-}
-
 /** Opens the sandbox that a call will use while the history captures the files before it. */
 function openSandboxEarly({ usesSandbox }: PreparedCall, { workspace, session }: ToolContext): void {
   if (usesSandbox && workspace.mayOpenEarly) session.sandboxes.open(workspace.name);
-}
-
-function toSetting({ access }: Tool, { workspace, base }: ToolContext, guarded: readonly GuardedPath[]) {
-  const { id: workspaceId, permission: permissionMode, network } = workspace;
-  const controlFiles = guarded.map(({ path }) => path);
-  const directory = access === 'execute' ? base : '';
-  return {
-    ...{ workspaceId, permissionMode, access, directory },
-    ...(access === 'execute' && network && toShownNetwork(network)),
-    ...(controlFiles.length > 0 && { controlFiles }),
-  };
-}
-
-function toShownNetwork({ mode, hosts }: ShownNetwork) {
-  return { network: mode, ...(mode === 'restricted' && { hosts: hosts.slice(0, maxHosts) }) };
-}
-
-function canAsk(gate: ApprovalGate | undefined, asker: Asker | 'later'): boolean {
-  return gate !== undefined && (!gate.isOnTheSpot || asker === 'later' || asker.label === 'elicitation');
-}
-
-/** Returns the control files that the call changes and that a person can approve. */
-async function findGuarded({ changes = [] }: PreparedCall, { files }: Workspace): Promise<readonly GuardedPath[]> {
-  return changes.length === 0 ? [] : ((await files.controlFiles?.(changes)) ?? []);
-}
-
-/** Throws as the call itself would: nobody can be asked about control files here. */
-async function mustGuardNothing(prepared: PreparedCall, workspace: Workspace): Promise<void> {
-  const [first] = await findGuarded(prepared, workspace);
-  if (!first) return;
-  throw new AppError('E_CONTROL_FILE', `${first.path}: ${first.why}`, { details: { path: first.path } });
-}
-
-function withOnlyAsks(asker: Asker | 'later', onlyAsks: true | undefined): Asker | 'later' {
-  return onlyAsks && asker !== 'later' ? { ...asker, onlyAsks } : asker;
-}
-
-function toWarning({ path, why }: GuardedPath): string {
-  return `CONTROL FILE ${path}: ${why}\n`;
-}
-
-/** Lets the call change exactly the control files that a person approved. */
-function allowing(context: ToolContext, guarded: readonly GuardedPath[]): ToolContext {
-  if (guarded.length === 0) return context;
-  const { workspace } = context;
-  const files = allowControlFiles(workspace.files, { paths: guarded.map(({ path }) => path) });
-  return { ...context, workspace: { ...workspace, files } };
 }
 
 /**

@@ -12,7 +12,7 @@ import { needsApproval } from '../workspace/permission.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorkspaceSet } from '../workspace/workspace-set.ts';
 import { createActiveCalls } from './active-calls.ts';
-import { toFences, toOutlook } from './call-outlook.ts';
+import { toOutlook } from './call-outlook.ts';
 import { createCallRecorder, type ReceivedCall, workspaceHint } from './call-recorder.ts';
 import { describeTool, type ToolDescription } from './describe-tool.ts';
 import { fanOut } from './fan-out.ts';
@@ -25,6 +25,7 @@ import {
   type RunInWorkspaceOptions,
 } from './run-in-workspace.ts';
 import { createToolListing, type ToolListingOptions } from './tool-listing.ts';
+import { toToolPermissions } from './tool-permissions.ts';
 import { toolsByName } from './tools-by-name.ts';
 import { type NamedCall, type UnlistedTools, unlistedToolsName } from './unlisted-tools.ts';
 
@@ -89,7 +90,7 @@ export function createToolbox(options: ToolboxOptions) {
     },
 
     /** Says what these tools may do in each workspace. */
-    fence: () => toFences(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
+    fence: () => toToolPermissions(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
 
     /**
      * What the command of a call in progress has printed so far, as its answer would show it. `undefined`: no such call

@@ -56,6 +56,8 @@ export interface OutputFollower {
   begins(read: () => string): void;
   /** Absent: nobody waits for the pieces. */
   readonly observe?: OutputObserver | undefined;
+  /** Variables that tell programs what their output is for. Those of the command itself come first. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 type OutputLimits = typeof defaultOutputLimits;
@@ -69,7 +71,7 @@ interface StartOptions {
 export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: StartOptions = {}): StartedCommand {
   const { bytes = defaultOutputLimits, follower, observe = follower?.observe } = options;
   const [all, stdout, stderr] = [createOutputBuffer(bytes), createOutputBuffer(bytes), createOutputBuffer(bytes)];
-  const running = sandbox.start(spec);
+  const running = sandbox.start(withEnvironment(spec, follower?.environment));
   const read = Promise.all([
     readStream(running.stdout, [stdout, all], (chunk) => observe?.('stdout', chunk)),
     readStream(running.stderr, [stderr, all], (chunk) => observe?.('stderr', chunk)),
@@ -83,6 +85,10 @@ export function startCommand(sandbox: Sandbox, spec: CommandSpec, options: Start
   // Callers that await `ended` get the rejection. This handler covers callers that still wait for something else.
   ended.catch(() => {});
   return { sandbox, running, startedAt: performance.now(), all, stdout, stderr, ended };
+}
+
+function withEnvironment(spec: CommandSpec, more: OutputFollower['environment']): CommandSpec {
+  return more ? { ...spec, environment: { ...more, ...spec.environment } } : spec;
 }
 
 /** Describes a running command by its command line, without the shell, and the last line that it printed. */

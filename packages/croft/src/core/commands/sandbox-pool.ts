@@ -2,10 +2,10 @@ import { AppError } from '@croft/protocol';
 import type { Sandbox } from './sandbox.ts';
 
 /** The part of a sandbox that the pool uses. */
-type Closable = Pick<Sandbox, 'close' | 'closed' | 'ended'>;
+type Closable = Pick<Sandbox, 'close' | 'closed' | 'ended' | 'end'>;
 
 interface SandboxPoolOptions<Box extends Closable> {
-  /** An unused sandbox in which nothing runs is closed after this time. */
+  /** An unused sandbox in which nothing runs is closed after this time. A shared one has an idle time of its own. */
   readonly idleMs: number;
   open(workspace: string): Promise<Box>;
 }
@@ -33,10 +33,12 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
     entry.users += 1;
     clearTimeout(entry.timer);
     try {
-      return await work(await entry.sandbox);
+      const sandbox = await entry.sandbox;
+      entry.isShared = sandbox.end !== undefined;
+      return await work(sandbox);
     } finally {
       entry.users -= 1;
-      if (entry.users === 0) retired.has(entry) ? closeLeft(entry) : startTimer(workspace, entry);
+      if (entry.users === 0) retired.has(entry) ? closeLeft(entry) : startTimer(entry, idleMs);
     }
   }
 
@@ -54,48 +56,56 @@ export function createSandboxPool<Box extends Closable>({ idleMs, open }: Sandbo
     void closeEntry(entry);
   }
 
-  async function close(): Promise<void> {
+  /** With a reason, the owner has lost its access: sandboxes that it shares with others end too. */
+  async function close(reason?: AppError): Promise<void> {
     isClosed = true;
     const all = [...entries.values(), ...retired];
     entries.clear();
     retired.clear();
-    await Promise.all(all.map(closeEntry));
+    await Promise.all(all.map((entry) => closeEntry(entry, reason)));
   }
 
   function enter(workspace: string): PooledSandbox<Box> {
     if (isClosed) throw sessionEnded();
     const known = entries.get(workspace);
     if (known) return known;
-    const entry: PooledSandbox<Box> = { sandbox: open(workspace), users: 0, timer: undefined };
-    entries.set(workspace, entry);
     const isKnown = () => entries.get(workspace) === entry;
     const forget = () => void (isKnown() && entries.delete(workspace));
+    const [sandbox, timer] = [open(workspace), undefined];
+    const entry: PooledSandbox<Box> = { sandbox, users: 0, isShared: false, timer, forget };
+    entries.set(workspace, entry);
     // The next call replaces a sandbox that could not be opened or has ended, even before the old one is cleared away.
-    entry.sandbox.then(({ closed, ended }) => {
+    sandbox.then(({ closed, ended }) => {
       void ended?.then(() => isKnown() && renew(workspace));
       closed.then(forget, forget);
     }, forget);
     return entry;
-  }
-
-  function startTimer(workspace: string, entry: PooledSandbox<Box>): void {
-    entry.timer = setTimeout(() => {
-      if (entries.get(workspace) === entry) entries.delete(workspace);
-      void closeEntry(entry);
-    }, idleMs);
-    entry.timer.unref();
   }
 }
 
 interface PooledSandbox<Box> {
   readonly sandbox: Promise<Box>;
   users: number;
+  /** See `Sandbox.end`. Known after the first use. */
+  isShared: boolean;
   timer: NodeJS.Timeout | undefined;
+  /** Makes the next use open another sandbox. */
+  forget(): void;
 }
 
-async function closeEntry({ sandbox, timer }: PooledSandbox<Closable>): Promise<void> {
+function startTimer(entry: PooledSandbox<Closable>, idleMs: number): void {
+  if (entry.isShared) return;
+  const close = () => {
+    entry.forget();
+    void closeEntry(entry);
+  };
+  entry.timer = setTimeout(close, idleMs).unref();
+}
+
+async function closeEntry({ sandbox, timer }: PooledSandbox<Closable>, reason?: AppError): Promise<void> {
   clearTimeout(timer);
-  await sandbox.then((opened) => opened.close()).catch(() => {});
+  const end = (opened: Closable) => (reason && opened.end ? opened.end(reason.message) : opened.close());
+  await sandbox.then(end).catch(() => {});
 }
 
 function sessionEnded(): AppError {

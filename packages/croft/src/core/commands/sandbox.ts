@@ -87,6 +87,11 @@ export interface Sandbox {
   suspend?(): () => void;
   /** Closes the sandbox and kills every program in it. */
   close(): Promise<void>;
+  /**
+   * Ends a sandbox that several sessions share, with the programs of all of them: one of them has lost its access.
+   * Left out: it has one session, and `close` ends it.
+   */
+  end?(reason: string): Promise<void>;
   /** Resolves when the sandbox is gone, for whatever reason. */
   readonly closed: Promise<void>;
   /** Resolves when the sandbox takes no more commands, which may be long before it is cleared away. */

@@ -21,16 +21,25 @@ export function withEnvironment(sandbox: Sandbox, variables: Readonly<Record<str
  * not usable.
  */
 export async function setUpSandbox(sandbox: Sandbox, commands: readonly string[]): Promise<Sandbox> {
+  try {
+    await runSetUp(sandbox, commands);
+    return sandbox;
+  } catch (thrown) {
+    await sandbox.close();
+    throw thrown;
+  }
+}
+
+/** Runs commands of the sandbox record. Throws `E_SANDBOX_UNAVAILABLE` at the first that fails. */
+export async function runSetUp(sandbox: Sandbox, commands: readonly string[]): Promise<void> {
   for (const command of commands) {
     const signal = AbortSignal.timeout(setUpMs);
     const result = await runCommand(sandbox, { argv: ['bash', '-c', command], timeoutMs: setUpMs, signal });
     if (result.exitCode === 0) continue;
-    await sandbox.close();
     const how = result.timedOut ? 'took too long' : `ended with ${result.exitCode ?? result.signal}`;
     throw new AppError('E_SANDBOX_UNAVAILABLE', `the set-up command of the sandbox ${how}: ${command}`, {
       details: { output: result.output.slice(-2000) },
       hint: 'Nothing else ran. Ask the owner of the sandbox record to correct onCreate or onResume; details.output has the end of its output.',
     });
   }
-  return sandbox;
 }

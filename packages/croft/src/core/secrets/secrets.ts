@@ -1,5 +1,6 @@
 import { AppError } from '@croft/protocol';
 import { createSecretMarker, type SecretMarker } from '../../lib/redaction/redact.ts';
+import { createByteRedactionStream } from '../../lib/redaction/redact-bytes.ts';
 import { createRedactionStream } from '../../lib/redaction/redaction-stream.ts';
 
 /** Port to a source of secrets. Without a workspace: the secrets that all workspaces share. */
@@ -50,6 +51,8 @@ export function createSecrets(
     redact: (text: string): string => marker.redact(text),
     /** Does the same to a text that arrives in pieces: what it lets through is redacted as the whole text would be. */
     redactStream: () => createRedactionStream(() => marker.finder),
+    /** Passes on bytes as they are, with marks in place of the secrets in them. */
+    redactByteStream: () => createByteRedactionStream(() => marker.finder),
     /** Recognises the marks that `redact` inserts, in a text that somebody writes back. */
     marks: {
       findMarks: (text: string) => marker.findMarks(text),

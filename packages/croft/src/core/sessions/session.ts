@@ -82,7 +82,7 @@ export function createSession(
     async close(reason) {
       ended.abort(reason);
       pages.close();
-      await pool.close();
+      await pool.close(reason);
     },
   };
   return session;

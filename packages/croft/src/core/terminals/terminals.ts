@@ -1,5 +1,5 @@
 import { AppError } from '@croft/protocol';
-import type { Sandbox, TerminalSize } from '../commands/sandbox.ts';
+import type { RunningProgram, Sandbox, TerminalSize } from '../commands/sandbox.ts';
 import { createSandboxTerminal, type SandboxTerminal, type TerminalEnd, type TerminalViewer } from './terminal.ts';
 
 /** The owner and the place of a terminal. Nobody else can attach to it. */
@@ -99,21 +99,29 @@ export function createTerminals({ openSandbox, graceMs, perAccount = 50, onOpen,
       throw thrown;
     }
     try {
-      return start({ owner, close }, sandbox, { id, size });
+      return await start({ owner, close }, sandbox, { id, size });
     } catch (thrown) {
       await close({ reason: `the shell did not start: ${AppError.from(thrown).message}` });
       throw thrown;
     }
   }
 
-  function start(known: Omit<Open, 'terminal'>, sandbox: Sandbox, { id, size }: { id: string; size: TerminalSize }) {
-    const { signal } = new AbortController();
-    const running = sandbox.start({ argv: ['bash', '-l'], terminal: size, hasInput: true, signal });
-    const terminal = createSandboxTerminal({ id, running, graceMs });
+  async function start(
+    known: Omit<Open, 'terminal'>,
+    sandbox: Sandbox,
+    { id, size }: { id: string; size: TerminalSize },
+  ) {
+    const terminal = createSandboxTerminal({ id, running: await startShell(sandbox, size), graceMs });
     all.set(id, { ...known, terminal });
     void terminal.ended.then(known.close);
     return terminal;
   }
+}
+
+async function startShell(sandbox: Sandbox, size: TerminalSize): Promise<RunningProgram> {
+  const command = { argv: ['bash', '-l'], signal: new AbortController().signal } as const;
+  await sandbox.ready?.(command);
+  return sandbox.start({ ...command, terminal: size, hasInput: true });
 }
 
 function hasEnded(terminal: string): AppError {

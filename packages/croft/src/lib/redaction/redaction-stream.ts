@@ -10,6 +10,21 @@ interface RedactionStream {
   end(): string;
 }
 
+/**
+ * What happens to the next characters of a text: they are shown, or a mark with this name replaces them. Without a name
+ * they belong to a secret whose mark has come already.
+ */
+export type StreamPart =
+  | { readonly chars: number; readonly isShown: true }
+  | { readonly chars: number; readonly isShown: false; readonly name?: string };
+
+/** Decides over each character of a text that arrives in pieces. */
+interface SecretStream {
+  push(text: string): StreamPart[];
+  /** Decides over the rest: no more text comes. */
+  end(): StreamPart[];
+}
+
 /** What a stream needs to know of the secrets. */
 export interface SecretFinder {
   find(text: string): Span[];
@@ -30,60 +45,94 @@ const undecided = /[=:]|-----/;
 const completions = ['', '"', "'", '`', '\\"', `.eyJ${'a'.repeat(20)}.${'a'.repeat(20)}`];
 
 /**
- * Creates a stream whose output is that of redacting the whole text at once, however the text is cut into pieces. Passes
- * on whole lines, and words of a line that holds no value so far. Holds back what may be the beginning of a secret: a
- * part of a known value, lines of a private key, an unfinished line. What is too long to be held back is shown only if
- * it is no part of a secret; otherwise a mark replaces it.
+ * Creates a stream whose output is that of redacting the whole text at once, however the text is cut into pieces: see
+ * `createSecretStream`.
  */
 export function createRedactionStream(finder: () => SecretFinder): RedactionStream {
-  let context = '';
-  let held = '';
+  const stream = createSecretStream(finder);
+  let waiting = '';
+  return {
+    push(text) {
+      waiting += text;
+      return render(stream.push(text));
+    },
+    end: () => render(stream.end()),
+  };
+
+  function render(parts: readonly StreamPart[]): string {
+    let [shown, at] = ['', 0];
+    for (const part of parts) {
+      shown += part.isShown ? waiting.slice(at, at + part.chars) : markOf(part.name);
+      at += part.chars;
+    }
+    waiting = waiting.slice(at);
+    return shown;
+  }
+}
+
+export function markOf(name: string | undefined): string {
+  return name === undefined ? '' : toMark(name);
+}
+
+/**
+ * Creates a stream that finds the secrets of a text as if it had the whole text at once. Decides over whole lines, and
+ * words of a line that holds no value so far. Waits with what may be the beginning of a secret: a part of a known value,
+ * lines of a private key, an unfinished line. What is too long to wait for is shown only if it is no part of a secret;
+ * otherwise a mark replaces it.
+ */
+export function createSecretStream(finder: () => SecretFinder): SecretStream {
+  let [context, held] = ['', ''];
   /** Set while the rest of a redacted part is dropped: matches where it ends. */
   let skipTo: RegExp | undefined;
   const whole = () => context + held;
   const spansIn = (completion: string) => joinSpans(finder().find(whole() + completion));
 
   return {
-    push(text) {
+    push(text, parts: StreamPart[] = []) {
       held += text;
-      let shown = '';
-      for (let part = next(); part !== undefined; part = next()) shown += part;
-      return shown;
+      while (decideNext(parts));
+      return parts;
     },
-    end() {
-      const rest = skipTo && !skip() ? '' : pass(context.length + held.length, spansIn(''));
+    end(parts: StreamPart[] = []) {
+      if (skipTo && !skip(skipTo, parts)) parts.push({ chars: held.length, isShown: false });
+      else pass(context.length + held.length, spansIn(''), parts);
       [context, held, skipTo] = ['', '', undefined];
-      return rest;
+      return parts;
     },
   };
 
-  /** Returns the next part, or `undefined` if the rest has to wait. */
-  function next(): string | undefined {
-    if (skipTo && !skip()) return undefined;
+  /** Decides over the next part. Returns false if the rest has to wait. */
+  function decideNext(parts: StreamPart[]): boolean {
+    if (skipTo && !skip(skipTo, parts)) return false;
     const spans = spansIn('');
     const end = context.length + held.length;
     const cut = safeCut(wholeWordsEnd(whole(), context.length), spans);
-    if (end - cut <= maxHeldChars) return cut > context.length ? pass(cut, spans) : undefined;
-    return passPart(end);
+    if (end - cut > maxHeldChars) passPart(end, parts);
+    else if (cut > context.length) pass(cut, spans, parts);
+    else return false;
+    return true;
   }
 
   /** Passes on as much of a very long line, or of an unfinished key, as is no part of a secret. */
-  function passPart(end: number): string {
+  function passPart(end: number, parts: StreamPart[]): void {
     const spans = joinSpans(completions.flatMap(spansIn));
     const cut = safeCut(end - contextChars, spans);
-    if (end - cut <= maxHeldChars && cut > context.length) return pass(cut, spans);
+    const isSafe = end - cut <= maxHeldChars && cut > context.length;
+    pass(Math.max(cut, context.length), spans, parts);
+    if (isSafe) return;
     const covering = spans.find((span) => span.start <= cut && span.end > cut);
-    const shown = pass(Math.max(cut, context.length), spans) + toMark(covering?.name ?? pemLabel);
+    parts.push({ chars: 0, isShown: false, name: covering?.name ?? pemLabel });
     skipTo = covering ? /\s/ : keyEndPattern;
     context = '';
-    return shown;
   }
 
   /** Drops the rest of a redacted part. Returns false if its end has not come yet. */
-  function skip(): boolean {
-    const found = skipTo?.exec(held);
-    held = found ? held.slice(found.index) : held.slice(-overlapChars);
-    if (found) skipTo = undefined;
+  function skip(to: RegExp, parts: StreamPart[]): boolean {
+    const found = to.exec(held);
+    const chars = found?.index ?? Math.max(0, held.length - overlapChars);
+    held = held.slice(chars);
+    parts.push({ chars, isShown: false });
+    skipTo = found ? undefined : to;
     return found !== null;
   }
 
@@ -94,14 +143,17 @@ export function createRedactionStream(finder: () => SecretFinder): RedactionStre
     return Math.max(before, context.length);
   }
 
-  /** Returns the text up to `cut` with marks for the secrets, and forgets it but for the beginning of its line. */
-  function pass(cut: number, spans: readonly Span[]): string {
+  /** Decides over the text up to `cut`, and forgets it but for the beginning of its line. */
+  function pass(cut: number, spans: readonly Span[], parts: StreamPart[]): void {
     const text = whole();
-    const shown = withMarks(text, { from: context.length, to: cut }, spans);
-    const line = text.lastIndexOf('\n', cut - 1) + 1;
-    [context, held] = [text.slice(Math.max(line, cut - contextChars), cut), text.slice(cut)];
-    return shown;
+    addParts(parts, { from: context.length, to: cut }, spans);
+    [context, held] = [text.slice(contextStart(text, cut), cut), text.slice(cut)];
   }
+}
+
+/** Returns where the line begins that the text after `cut` continues, or the last part of a long one. */
+function contextStart(text: string, cut: number): number {
+  return Math.max(text.lastIndexOf('\n', cut - 1) + 1, cut - contextChars);
 }
 
 /** Returns the end of the last line, or of the last word of an unfinished line that holds no value so far. */
@@ -112,12 +164,15 @@ function wholeWordsEnd(text: string, from: number): number {
   return Math.max(isOpen ? line : line + words.length, from);
 }
 
-/** Returns a part of a text, with marks in place of the spans. */
-function withMarks(text: string, { from, to }: { from: number; to: number }, spans: readonly Span[]): string {
-  let [shown, done] = ['', from];
+/** Adds the parts of a range of characters: marks for the spans, and what is between them. */
+function addParts(parts: StreamPart[], { from, to }: { from: number; to: number }, spans: readonly Span[]): void {
+  let done = from;
   for (const { start, end, name } of spans.filter((span) => span.end > from && span.start < to)) {
-    shown += text.slice(done, Math.max(start, done)) + toMark(name);
-    done = Math.max(done, Math.min(end, to));
+    if (start > done) parts.push({ chars: start - done, isShown: true });
+    done = Math.max(start, done);
+    const last = Math.max(done, Math.min(end, to));
+    parts.push({ chars: last - done, isShown: false, name });
+    done = last;
   }
-  return shown + text.slice(done, to);
+  if (to > done) parts.push({ chars: to - done, isShown: true });
 }

@@ -54,13 +54,15 @@ const SandboxOpened = z.object({
   temporaryPath: RootPath.default('/tmp'),
   network: Mode,
   limits: z.object(Limits.shape),
+  /** Whether it takes `suspend` and `resume`. Runners of older releases take neither. */
+  canSuspend: z.boolean().default(false),
 });
 export const SandboxEvent = z.discriminatedUnion('type', [
   SandboxOpened,
   z.object({ type: z.literal('denials'), denials: Denials }),
   z.object({ type: z.literal('gone') }),
 ]);
-export const SandboxOrder = z.strictObject({ type: z.enum(['close', 'end', 'give-up']) });
+export const SandboxOrder = z.strictObject({ type: z.enum(['close', 'end', 'give-up', 'suspend', 'resume']) });
 
 const Text = z.string().max(maxCommandBytes);
 const Size = z.int().min(0).max(65_535);

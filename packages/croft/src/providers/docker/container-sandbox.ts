@@ -3,18 +3,23 @@ import { createGroupDenialReader, type DenialLog } from '../../host/denial-log.t
 import { temporaryPath } from '../../host/sandbox-paths.ts';
 import type { InitClient } from '../../init/connect-init.ts';
 import { providerName } from './docker-errors.ts';
+import type { EngineClient } from './engine-client.ts';
 import type { ContainerObservation } from './observe-container.ts';
 import type { OpenContainerOptions } from './open-container.ts';
 
 interface SandboxParts extends ContainerObservation {
+  readonly id: string;
   readonly init: InitClient;
   readonly denials: DenialLog;
   readonly gone: Promise<void>;
   readonly endSandbox: () => void;
 }
 
-export function toContainerSandbox({ spec, watchdogs, resources }: OpenContainerOptions, parts: SandboxParts): Sandbox {
-  const { init, denials, gone, group, pid, endSandbox } = parts;
+export function toContainerSandbox(
+  { spec, engine, watchdogs, resources }: OpenContainerOptions,
+  parts: SandboxParts,
+): Sandbox {
+  const { id, init, denials, gone, group, pid, endSandbox } = parts;
   const { limits, cacheDirectory } = spec;
   const directories = [`/proc/self/fd/${spec.directoryFd}`, ...(cacheDirectory === undefined ? [] : [cacheDirectory])];
   const { remainingQuota, minFreeBytes } = spec;
@@ -33,6 +38,7 @@ export function toContainerSandbox({ spec, watchdogs, resources }: OpenContainer
   return {
     ...{ name: providerName, workspacePath: spec.workspacePath, temporaryPath, network: spec.network.mode, limits },
     start: (command) => watchdog.watch(init.start(command)),
+    suspend: () => pauseContainer(engine, id),
     takeDenials: () => [...readGroup(), ...watchdog.takeDenials(), ...denials.take()],
     async close() {
       init.close();
@@ -40,4 +46,10 @@ export function toContainerSandbox({ spec, watchdogs, resources }: OpenContainer
     },
     closed,
   };
+}
+
+/** Stops the programs of a container. The returned function lets them continue, once the engine has stopped them. */
+function pauseContainer(engine: Pick<EngineClient, 'pause' | 'unpause'>, id: string): () => void {
+  const paused = engine.pause(id).catch(() => {});
+  return () => void paused.then(() => engine.unpause(id)).catch(() => {});
 }

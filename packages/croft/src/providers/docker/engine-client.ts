@@ -62,6 +62,13 @@ export function createEngineClient(socketPath: string, answersWithinMs = usually
     async waitFor(id: string): Promise<void> {
       await ask({ method: 'POST', path: container(id, '/wait'), query: { condition: 'removed' } }).catch(unlessGone);
     },
+    /** Stops every process of the container until `unpause`. */
+    async pause(id: string): Promise<void> {
+      await ask({ method: 'POST', path: container(id, '/pause') });
+    },
+    async unpause(id: string): Promise<void> {
+      await ask({ method: 'POST', path: container(id, '/unpause') }).catch(unlessGone);
+    },
     /** Removes the container with everything that runs in it. */
     async remove(id: string): Promise<void> {
       await ask({ method: 'DELETE', path: container(id), query: { force: 'true', v: 'true' } }).catch(unlessGone);

@@ -63,7 +63,7 @@ export async function openContainer(options: OpenContainerOptions): Promise<Sand
   const late = setTimeout(initSocket.close, entersWithinMs);
   const entered = await entering.finally(() => clearTimeout(late));
   egress?.unlinkSocket();
-  return toContainerSandbox(options, { ...entered, ...seen, denials });
+  return toContainerSandbox(options, { ...entered, ...seen, id, denials });
 }
 
 async function startContainer(

@@ -38,7 +38,7 @@ export async function toRemoteSandbox(rpc: RpcClient, asked: RpcCall<unknown>): 
   };
   const opened = await waitForFirstMessage(asked, SandboxEvent, { patienceMs: openWithinMs, onMore });
   if (opened.type !== 'open') throw endWith(asked, invalidAnswer(openSandbox.name, 'no sandbox'));
-  const { sandbox: id, name, workspacePath, temporaryPath, network, limits } = opened;
+  const { sandbox: id, name, workspacePath, temporaryPath, network, limits, canSuspend } = opened;
 
   return {
     ...{ name, workspacePath, temporaryPath, network, limits },
@@ -49,6 +49,12 @@ export async function toRemoteSandbox(rpc: RpcClient, asked: RpcCall<unknown>): 
       return startRemoteProgram(rpc, id, command, denials.add);
     },
     takeDenials: denials.take,
+    ...(canSuspend && {
+      suspend() {
+        asked.sendMessage({ type: 'suspend' });
+        return () => asked.sendMessage({ type: 'resume' });
+      },
+    }),
     async close() {
       if (end !== undefined) return;
       asked.sendMessage({ type: 'close' });

@@ -2,23 +2,24 @@ import type { Tables } from '../../core/accounts/ports/records.ts';
 import type { SqlConnection } from '../sql/database.ts';
 import { removeRows } from '../sql/rows.ts';
 import { createAccountTable } from './accounts.ts';
-import * as approvals from './approvals.ts';
-import { type AuditChaining, createAuditTable } from './audit.ts';
 import * as browserSessions from './browser-sessions.ts';
-import { createCallTable } from './calls-in-progress.ts';
+import * as approvals from './calls/approvals.ts';
+import { type AuditChaining, createAuditTable } from './calls/audit.ts';
+import { createCallTable } from './calls/calls-in-progress.ts';
+import * as requests from './calls/idempotent-requests.ts';
+import * as sessions from './calls/sessions.ts';
 import { createLeaseTable } from './cluster/leases.ts';
 import { createRunnerLinkTable } from './cluster/runner-links.ts';
 import { createSandboxCountTable } from './cluster/sandbox-counts.ts';
 import { createServerTable } from './cluster/servers.ts';
 import { createDataDirectoryTable } from './data-directories.ts';
-import * as requests from './idempotent-requests.ts';
 import * as keys from './keys.ts';
 import * as references from './references.ts';
 import * as removals from './removals.ts';
+import * as reservations from './reservations.ts';
 import * as resources from './resources.ts';
 import * as secrets from './secrets.ts';
 import { createServerKeyCheckTable } from './server-key-checks.ts';
-import * as sessions from './sessions.ts';
 
 /**
  * The tables with rows of an account, by the names that callers use. Without the audit trail, which outlives the
@@ -36,6 +37,7 @@ const accountTables = {
   requests: requests.table,
   removals: removals.table,
   browserSessions: browserSessions.table,
+  reservations: reservations.table,
 };
 
 export function bindTables(connection: SqlConnection, chaining: AuditChaining): Tables {
@@ -59,6 +61,7 @@ export function bindTables(connection: SqlConnection, chaining: AuditChaining): 
     leases: createLeaseTable(connection),
     runnerLinks: createRunnerLinkTable(connection),
     sandboxCounts: createSandboxCountTable(connection),
+    reservations: reservations.createReservationTable(connection),
     audit: createAuditTable(connection, chaining),
     async removeAllOf(accountId) {
       const removed: Record<string, number> = {};

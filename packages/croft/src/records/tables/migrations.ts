@@ -2,13 +2,15 @@ import { AppError } from '@croft/protocol';
 import type { Database, SqlConnection } from '../sql/database.ts';
 import { changeCountTables, sessionMoveCounts } from './account-change-counts.ts';
 import { browserSessionTables } from './browser-sessions.ts';
-import { callRecordFunction } from './call-record-function.ts';
-import { callsInOneTree, callTables } from './calls-in-progress.ts';
+
+import { callRecordFunction } from './calls/call-record-function.ts';
+import { callsInOneTree, callTables } from './calls/calls-in-progress.ts';
 import { clusterTables } from './cluster/cluster-tables.ts';
 import { dataDirectoryTables } from './data-directories.ts';
 import { firstTables } from './first-tables.ts';
 import { keyAgents } from './keys.ts';
 import { removalTables } from './removals.ts';
+import { reservationTables } from './reservations.ts';
 import { serverKeyCheckTables } from './server-key-checks.ts';
 
 interface Migration {
@@ -30,6 +32,7 @@ const migrations: readonly Migration[] = [
   { name: 'data directories of workspaces', statements: dataDirectoryTables },
   { name: 'calls under way in one tree', statements: callsInOneTree },
   { name: 'servers of one database', statements: clusterTables },
+  { name: 'persistent sandboxes', statements: reservationTables },
 ];
 
 type RunChange = <T>(work: (connection: SqlConnection) => Promise<T>) => Promise<T>;

@@ -1,8 +1,9 @@
 import { type AgentToolEvent, AppError } from '@croft/protocol';
-import type { OutputPiece, OutputReceiver } from '../../core/calls/stream-output.ts';
+import type { OutputForm, OutputPiece, OutputReceiver } from '../../core/calls/stream-output.ts';
 import { toEventStream, toEventText } from './event-stream.ts';
 
 interface FollowOptions<Answer> {
+  readonly form: OutputForm;
   /** Runs the call. Its command waits while the client does not take the output. */
   run(onOutput: OutputReceiver, signal: AbortSignal): Promise<Answer>;
   toResult(answer: Answer): Extract<AgentToolEvent, { type: 'result' }>['result'];
@@ -17,14 +18,14 @@ interface FollowOptions<Answer> {
  * printed anything is answered as if nobody followed it, with the status of its failure.
  */
 export async function streamRunningCall<Answer>(options: FollowOptions<Answer>): Promise<Answer | Response> {
-  const { signal, isStillAllowed } = options;
+  const { form, signal, isStillAllowed } = options;
   const stopped = new AbortController();
   const stop = () => stopped.abort(signal.reason);
   // One listener costs a third of `AbortSignal.any`.
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
   const feed = createCallFeed();
-  const call = options.run(feed.receive, stopped.signal);
+  const call = options.run({ form, receive: feed.receive }, stopped.signal);
   const first = await Promise.race([feed.started, call]);
   if (!feed.isStarted()) return first as Answer;
   const answered = call.then((answer): AgentToolEvent => ({ type: 'result', result: options.toResult(answer) }));
@@ -38,6 +39,17 @@ export async function streamRunningCall<Answer>(options: FollowOptions<Answer>):
     },
     signal,
   });
+}
+
+function toEvent(piece: OutputPiece): AgentToolEvent {
+  if ('text' in piece) return { type: 'output', ...piece };
+  const { stream, bytes, redacted } = piece;
+  return {
+    type: 'bytes',
+    stream,
+    base64: bytes.toString('base64'),
+    ...(redacted.length > 0 && { redacted: [...redacted] }),
+  };
 }
 
 function toFailure(thrown: unknown): AgentToolEvent {
@@ -62,7 +74,7 @@ function createCallFeed() {
     started: started.promise,
     isStarted: () => isStarted,
     receive: (piece: OutputPiece): Promise<void> =>
-      isReleased ? Promise.resolve() : new Promise((taken) => put({ type: 'output', ...piece }, taken)),
+      isReleased ? Promise.resolve() : new Promise((taken) => put(toEvent(piece), taken)),
     close(last: AgentToolEvent): void {
       isClosed = true;
       put(last, () => {});

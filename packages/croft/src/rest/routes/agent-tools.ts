@@ -11,7 +11,7 @@ import {
   CallOutput,
 } from '@croft/protocol';
 import type { ToolResult } from '../../core/tools/tool.ts';
-import { readApproval, readSession, sessionHeaders } from '../http/agent-headers.ts';
+import { callHeaders, readApproval, readOutputForm, readSession, sessionHeaders } from '../http/agent-headers.ts';
 import { acceptsEvents } from '../http/event-stream.ts';
 import { streamRunningCall } from '../http/stream-running-call.ts';
 import { defineRoute, type RouteAnswer } from '../platform/route.ts';
@@ -43,7 +43,7 @@ export const agentToolRoutes = [
     ofFlags: true,
     ofAgents: true,
     large: true,
-    headers: sessionHeaders,
+    headers: callHeaders,
     body: AgentToolInput,
     answer: AgentToolAnswer,
     followed: AgentToolEvent,
@@ -54,9 +54,11 @@ export const agentToolRoutes = [
       const approvalId = readApproval(request);
       const session = readSession(request);
       const { signal } = request;
+      const form = readOutputForm(request);
       const call = { actor, agentId, session, tool, input, approvalId, signal };
       if (!acceptsEvents(request)) return agents.call(call).then(toAnswer, toPending);
       return streamRunningCall({
+        form,
         run: (onOutput, ending) => agents.call({ ...call, onOutput, signal: ending }),
         toResult,
         isStillAllowed,

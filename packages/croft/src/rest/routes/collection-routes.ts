@@ -1,4 +1,5 @@
 import { Deleted, PageQuery, RecordPatch, type RestSchema } from '@croft/protocol';
+import { createIgnoredFieldsFinder } from '../../core/accounts/configs/find-ignored-fields.ts';
 import type { Registry, ResourceCollection, ResourceView } from '../../core/accounts/ports/registry.ts';
 import { defineRoute, type Route, type RouteAnswer } from '../platform/route.ts';
 
@@ -21,10 +22,11 @@ const storageFailures = ['E_STORAGE_FAILED', 'E_STORAGE_UNAVAILABLE'] as const;
 
 /** Agents, sandboxes and workspaces have the same routes. */
 export function collectionRoutes(declaration: CollectionDeclaration): Route[] {
-  const { name, one, id, record, ofAgents } = declaration;
+  const { name, one, id, record, ofAgents, create } = declaration;
+  const findIgnored = createIgnoredFieldsFinder(create);
   const path = `/${name}/{${id}}`;
   return [
-    createRoute(declaration),
+    createRoute(declaration, findIgnored),
     listRoute(declaration),
     defineRoute({
       method: 'GET',
@@ -51,14 +53,16 @@ export function collectionRoutes(declaration: CollectionDeclaration): Route[] {
       body: RecordPatch,
       answer: record,
       failures: ['E_NOT_FOUND', 'E_ALREADY_EXISTS'],
-      handle: async ({ registry }, { actor, params, body, expect }) =>
-        toAnswer(declaration, await collectionOf(registry, name).patch(actor, idIn(params, id), body, expect)),
+      async handle({ registry }, { actor, params, body, expect }) {
+        const view = await collectionOf(registry, name).patch(actor, idIn(params, id), body, expect);
+        return withIgnored(toAnswer(declaration, view), findIgnored(body));
+      },
     }),
     removeRoute(declaration),
   ];
 }
 
-function createRoute(declaration: CollectionDeclaration): Route {
+function createRoute(declaration: CollectionDeclaration, findIgnored: (body: unknown) => string[]): Route {
   const { name, one, create, record, made } = declaration;
   return defineRoute({
     method: 'POST',
@@ -74,7 +78,8 @@ function createRoute(declaration: CollectionDeclaration): Route {
     failures: ['E_ALREADY_EXISTS', 'E_QUOTA'],
     async handle({ registry }, { actor, body }) {
       const answer = toAnswer(declaration, await collectionOf(registry, name).create(actor, body));
-      return made ? { ...answer, body: pick(answer.body as Record<string, unknown>, made.fields) } : answer;
+      const shown = made ? { ...answer, body: pick(answer.body as Record<string, unknown>, made.fields) } : answer;
+      return withIgnored(shown, findIgnored(body));
     },
   });
 }
@@ -126,6 +131,11 @@ function idIn(params: unknown, id: string): string {
 
 function toAnswer({ id }: CollectionDeclaration, view: ResourceView<unknown>): RouteAnswer {
   return { body: toRecord(view, id), version: view.version };
+}
+
+/** Says which fields of a request were dropped, so that a misspelt setting is noticed. */
+function withIgnored(answer: RouteAnswer, ignored: readonly string[]): RouteAnswer {
+  return ignored.length === 0 ? answer : { ...answer, body: { ...(answer.body as object), ignored } };
 }
 
 function toRecord({ id, ...view }: ResourceView<unknown>, idName: string): Record<string, unknown> {

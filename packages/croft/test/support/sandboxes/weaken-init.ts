@@ -49,18 +49,22 @@ const guardEdits: Partial<Record<Guard, readonly InitEdit[]>> = {
   init: [
     ['init/init.c', /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\) != 0/, '0'],
     ['init/init.c', /fcntl\(SOCKET, F_SETFD, FD_CLOEXEC\) != 0/, '0'],
-    ['init/commands/keeper.c', /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\);/, ''],
-    ['init/commands/keeper.c', /syscall\(SYS_close_range, 3, ~0U, 0\);/, ''],
+    ['init/commands/command-subreaper.c', /prctl\(PR_SET_DUMPABLE, 0, 0, 0, 0\);/, ''],
+    ['init/commands/command-subreaper.c', /syscall\(SYS_close_range, 3, ~0U, 0\);/, ''],
     [
-      'init/commands/keeper.c',
+      'init/commands/command-subreaper.c',
       /if \(WIFSTOPPED\(status\) \|\| ended != program\) continue;/,
       'if (ended != program) continue;',
     ],
-    ['init/commands/keeper.c', /if \(WIFSTOPPED\(status\)\) stop_tracing\(ended, WSTOPSIG\(status\)\);/, ''],
-    ['init/commands/end-command.c', /keeper_kill\(command->keeper, is_keeper\);/, 'kill(-command->program, SIGKILL);'],
+    ['init/commands/command-subreaper.c', /if \(WIFSTOPPED\(status\)\) stop_tracing\(ended, WSTOPSIG\(status\)\);/, ''],
+    [
+      'init/commands/end-command.c',
+      /subreaper_kill\(command->subreaper, is_subreaper\);/,
+      'kill(-command->program, SIGKILL);',
+    ],
   ],
   limits: [
-    ['init/commands/keeper.c', /limit\(RLIMIT_CORE, 0\);/, ''],
+    ['init/commands/command-subreaper.c', /limit\(RLIMIT_CORE, 0\);/, ''],
     ['init/init.c', /inotify_share_limit\("\/run\/croft\/user"\) != 0/, '0'],
   ],
 };

@@ -2,11 +2,11 @@ import type { AuditRecord } from '@croft/protocol';
 import { useMemo } from 'preact/hooks';
 import { useQuery } from '../../browser/router.ts';
 import { createFeed } from '../../live/feed.ts';
-import { feed } from '../../live/live.ts';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { feed } from '../../live/live-feed.ts';
+import { Empty, Loaded } from '../../parts/loading-states.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { toSearch } from '../../server/request.ts';
-import { useResource } from '../../server/resource.ts';
+import { useResource } from '../../server/use-resource.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { CallRow } from '../calls/call-row.tsx';
 

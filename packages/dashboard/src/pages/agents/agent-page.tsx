@@ -1,11 +1,11 @@
 import type { Agent } from '@croft/protocol';
 import { useState } from 'preact/hooks';
 import { Dialog } from '../../parts/dialog.tsx';
-import { useResource } from '../../server/resource.ts';
+import { useResource } from '../../server/use-resource.ts';
 import { AgentCalls } from './agent-calls.tsx';
+import { Fence } from './agent-fence.tsx';
+import { Sessions } from './agent-sessions.tsx';
 import { ConnectAgent } from './connect-agent.tsx';
-import { Fence } from './fence.tsx';
-import { Sessions } from './sessions.tsx';
 
 const tabs = { calls: 'Calls', fence: 'Fence', sessions: 'Sessions' } as const;
 type AgentTab = keyof typeof tabs;

@@ -1,7 +1,7 @@
 import type { Agent } from '@croft/protocol';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { Id } from '../../parts/text.tsx';
-import { invalidate, useResource } from '../../server/resource.ts';
+import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Id } from '../../parts/marked-text.tsx';
+import { invalidate, useResource } from '../../server/use-resource.ts';
 
 const path = '/v1/agents?limit=200';
 

@@ -1,7 +1,7 @@
 import type { Agent, Key } from '@croft/protocol';
 import { useState } from 'preact/hooks';
 import { CopyBlock } from '../../parts/copy-button.tsx';
-import { Failure } from '../../parts/states.tsx';
+import { Failure } from '../../parts/loading-states.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request } from '../../server/request.ts';
 import { mayDo, session } from '../../server/session.ts';

@@ -1,12 +1,12 @@
 import type { AgentFence, AgentTool, CallOutlook } from '@croft/protocol';
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
-import { Failure, Loaded } from '../../parts/states.tsx';
-import { Marked } from '../../parts/text.tsx';
+import { Failure, Loaded } from '../../parts/loading-states.tsx';
+import { Marked } from '../../parts/marked-text.tsx';
 import { useAction } from '../../parts/use-action.ts';
-import { callTool } from '../../server/calls.ts';
+import { callTool } from '../../server/call-tool.ts';
 import { RequestError, request, segment } from '../../server/request.ts';
-import { useResource } from '../../server/resource.ts';
+import { useResource } from '../../server/use-resource.ts';
 import { type FormField, toFormFields, toInput } from './tool-form.ts';
 
 type Tool = z.output<typeof AgentTool>;

@@ -2,16 +2,16 @@ import type { Approval } from '@croft/protocol';
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { now } from '../../browser/clock.ts';
-import { pendingApprovals } from '../../live/approvals.ts';
-import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
-import { connection } from '../../live/stream.ts';
-import { Ago, Marked } from '../../parts/text.tsx';
+import { connection } from '../../live/event-stream.ts';
+import { pendingApprovals } from '../../live/pending-approvals.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/record-names.ts';
+import { Ago, Marked } from '../../parts/marked-text.tsx';
 import { mayDo } from '../../server/session.ts';
-import { toModeWords, toSpan } from '../../text/format.ts';
+import { toModeWords, toSpan } from '../../text/format-times-and-sizes.ts';
 import { ApprovalContent, isFolded } from './approval-content.tsx';
+import { JustBefore } from './calls-just-before.tsx';
 import { DecisionBar } from './decision-bar.tsx';
-import { JustBefore } from './just-before.tsx';
-import { toPhrase } from './phrases.ts';
+import { toPhrase } from './describe-approval.ts';
 
 interface ApprovalCardProps {
   readonly approval: Approval;

@@ -2,8 +2,8 @@ import type { Approval } from '@croft/protocol';
 import { useState } from 'preact/hooks';
 import { DiffBody } from '../../parts/diff-view.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Marked } from '../../parts/text.tsx';
-import { toCount } from '../../text/format.ts';
+import { Marked } from '../../parts/marked-text.tsx';
+import { toCount } from '../../text/format-times-and-sizes.ts';
 import { parseUnifiedDiff } from '../../text/unified-diff.ts';
 
 const foldedLines = 60;

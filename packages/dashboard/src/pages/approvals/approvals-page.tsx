@@ -2,13 +2,13 @@ import type { Approval } from '@croft/protocol';
 import { useEffect, useRef } from 'preact/hooks';
 import { navigate } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
-import { pendingApprovals } from '../../live/approvals.ts';
-import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { Ago, Marked } from '../../parts/text.tsx';
-import { useResource } from '../../server/resource.ts';
+import { pendingApprovals } from '../../live/pending-approvals.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/record-names.ts';
+import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Ago, Marked } from '../../parts/marked-text.tsx';
+import { useResource } from '../../server/use-resource.ts';
 import { ApprovalCard } from './approval-card.tsx';
-import { toSummary } from './phrases.ts';
+import { toSummary } from './describe-approval.ts';
 
 /**
  * One call to decide, and below it the others. A card stays until the person goes on, also after it is decided: nothing

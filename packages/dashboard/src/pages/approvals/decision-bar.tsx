@@ -3,10 +3,10 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../../browser/announce.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
-import { Failure } from '../../parts/states.tsx';
+import { Failure } from '../../parts/loading-states.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request } from '../../server/request.ts';
-import { invalidate } from '../../server/resource.ts';
+import { invalidate } from '../../server/use-resource.ts';
 
 /** A key or a click that was meant for what was there before does nothing. */
 const armsAfterMs = 300;

@@ -1,11 +1,11 @@
 import { withQuery } from '../../browser/router.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
-import { nameOfAgent, workspaceOf } from '../../live/names.ts';
+import { nameOfAgent, workspaceOf } from '../../live/record-names.ts';
+import { Marked } from '../../parts/marked-text.tsx';
 import { OutcomeMark } from '../../parts/outcome-mark.tsx';
-import { Marked } from '../../parts/text.tsx';
 import { session as signedIn } from '../../server/session.ts';
-import { toClock, toDuration, toExactTime, toShortId } from '../../text/format.ts';
-import { toOneLine } from '../../text/marks.ts';
+import { toClock, toDuration, toExactTime, toShortId } from '../../text/format-times-and-sizes.ts';
+import { toOneLine } from '../../text/mark-hidden-characters.ts';
 
 interface CallRowProps {
   readonly row: FeedRow;

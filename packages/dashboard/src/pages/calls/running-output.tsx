@@ -1,7 +1,7 @@
 import type { CallOutput } from '@croft/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FeedRow } from '../../live/feed-row.ts';
-import { Marked } from '../../parts/text.tsx';
+import { Marked } from '../../parts/marked-text.tsx';
 import { request, segment } from '../../server/request.ts';
 import { mayDo } from '../../server/session.ts';
 

@@ -1,14 +1,14 @@
 import type { Agent, Key } from '@croft/protocol';
 import { useState } from 'preact/hooks';
-import { nameOfAgent } from '../../live/names.ts';
+import { nameOfAgent } from '../../live/record-names.ts';
 import { CopyBlock } from '../../parts/copy-button.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { Empty, Failure, Loaded } from '../../parts/states.tsx';
-import { Ago, Id, Marked } from '../../parts/text.tsx';
+import { Empty, Failure, Loaded } from '../../parts/loading-states.tsx';
+import { Ago, Id, Marked } from '../../parts/marked-text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request, segment } from '../../server/request.ts';
-import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo, session } from '../../server/session.ts';
+import { invalidate, useResource } from '../../server/use-resource.ts';
 
 const path = '/v1/keys?limit=200';
 const scopes = ['read', 'write', 'call', 'approve', 'terminal'] as const;

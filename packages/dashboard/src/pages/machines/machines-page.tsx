@@ -2,14 +2,14 @@ import type { Runner, Sandbox } from '@croft/protocol';
 import { useEffect } from 'preact/hooks';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { Ago, Marked } from '../../parts/text.tsx';
-import { invalidate, useResource } from '../../server/resource.ts';
+import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Ago, Marked } from '../../parts/marked-text.tsx';
 import { mayDo, session } from '../../server/session.ts';
-import { toCount, toModeWords } from '../../text/format.ts';
-import type { Meter } from './meters.ts';
+import { invalidate, useResource } from '../../server/use-resource.ts';
+import { toCount, toModeWords } from '../../text/format-times-and-sizes.ts';
 import { OpenSandboxes } from './open-sandboxes.tsx';
-import { useMeters } from './use-meters.ts';
+import type { Meter } from './sandbox-meters.ts';
+import { useMeters } from './use-sandbox-meters.ts';
 
 const sandboxesPath = '/v1/sandboxes?limit=200';
 

@@ -1,9 +1,9 @@
 import type { OpenSandbox } from '@croft/protocol';
-import { nameOfAgent, nameOfWorkspace } from '../../live/names.ts';
+import { nameOfAgent, nameOfWorkspace } from '../../live/record-names.ts';
+import { Ago, Marked } from '../../parts/marked-text.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
-import { Ago, Marked } from '../../parts/text.tsx';
-import { toCount, toSize } from '../../text/format.ts';
-import { type Meter, mostReadings } from './meters.ts';
+import { toCount, toSize } from '../../text/format-times-and-sizes.ts';
+import { type Meter, mostReadings } from './sandbox-meters.ts';
 
 /** The sandboxes of one definition that are open now: where, for whom, and what they use. */
 export function OpenSandboxes({ meters }: { readonly meters: readonly Meter[] }) {
@@ -26,6 +26,7 @@ function MeterLine({ meter }: { readonly meter: Meter }) {
         </a>{' '}
         <span class="muted">
           {describeOpener(open)}, opened <Ago at={open.openedAt} />
+          {open.isSuspended ? ', suspended' : ''}
         </span>
       </span>
       <Processors meter={meter} />

@@ -2,12 +2,12 @@ import type { Agent, Checkpoint } from '@croft/protocol';
 import { useRef, useState } from 'preact/hooks';
 import { setQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failure, Loaded } from '../../parts/states.tsx';
-import { Marked } from '../../parts/text.tsx';
+import { Empty, Failure, Loaded } from '../../parts/loading-states.tsx';
+import { Marked } from '../../parts/marked-text.tsx';
 import { useAction } from '../../parts/use-action.ts';
-import { callTool } from '../../server/calls.ts';
-import { invalidate, useResource } from '../../server/resource.ts';
+import { callTool } from '../../server/call-tool.ts';
 import { mayDo } from '../../server/session.ts';
+import { invalidate, useResource } from '../../server/use-resource.ts';
 import { ConnectAgent } from '../agents/connect-agent.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';
 

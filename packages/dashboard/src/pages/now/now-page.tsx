@@ -3,16 +3,16 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow, Outcome } from '../../live/feed-row.ts';
-import { feed, feedError, feedState, olderRows, readOlder } from '../../live/live.ts';
-import { nameOfAgent, workspaceOf } from '../../live/names.ts';
+import { feed, feedError, feedState, olderRows, readOlder } from '../../live/live-feed.ts';
+import { nameOfAgent, workspaceOf } from '../../live/record-names.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
+import { Empty, Failure, Skeleton } from '../../parts/loading-states.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { CallRow } from '../calls/call-row.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { StatusLine } from './status-line.tsx';
-import { WaitingStrip } from './waiting-strip.tsx';
+import { WaitingStrip } from './waiting-approvals-strip.tsx';
 
 const outcomes: readonly (readonly [outcome: Outcome, words: string])[] = [
   ['running', 'Running'],

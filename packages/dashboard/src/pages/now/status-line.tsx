@@ -1,11 +1,11 @@
 import type { Runner } from '@croft/protocol';
 import { computed } from '@preact/signals';
 import { now } from '../../browser/clock.ts';
-import { feed } from '../../live/live.ts';
+import { feed } from '../../live/live-feed.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
-import { useResource } from '../../server/resource.ts';
 import { mayDo, session } from '../../server/session.ts';
-import { toCount } from '../../text/format.ts';
+import { useResource } from '../../server/use-resource.ts';
+import { toCount } from '../../text/format-times-and-sizes.ts';
 
 const slots = 20;
 const slotMs = 60_000 / slots;

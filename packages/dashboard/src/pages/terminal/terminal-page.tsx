@@ -2,9 +2,9 @@ import type { Agent, Sandbox, Workspace } from '@croft/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { setQuery, useQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failure } from '../../parts/states.tsx';
-import { useResource } from '../../server/resource.ts';
+import { Empty, Failure } from '../../parts/loading-states.tsx';
 import { mayDo } from '../../server/session.ts';
+import { useResource } from '../../server/use-resource.ts';
 import { connectTerminal, type TerminalPlace, type TerminalState } from './connect-terminal.ts';
 
 /** A prompt in a sandbox, over a workspace. Nothing in the address is ever typed. */
@@ -116,7 +116,7 @@ function OpenTerminal({ target, onClose }: { readonly target: TerminalPlace; onC
   useEffect(() => {
     let dispose = () => {};
     let isGone = false;
-    void import('./screen.ts').then(({ openScreen }) => {
+    void import('./terminal-screen.ts').then(({ openScreen }) => {
       if (isGone || !element.current) return;
       const screen = openScreen(element.current);
       const onAttached = (id: string) => setQuery({ terminal: id }, { replace: true });

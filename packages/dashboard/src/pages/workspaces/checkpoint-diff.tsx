@@ -2,9 +2,9 @@ import type { Checkpoint, SnapshotDiff } from '@croft/protocol';
 import { signal } from '@preact/signals';
 import type { z } from 'zod';
 import { DiffFile, type DiffLayout } from '../../parts/diff-view.tsx';
-import { Loaded } from '../../parts/states.tsx';
-import { useResource } from '../../server/resource.ts';
-import { toCount } from '../../text/format.ts';
+import { Loaded } from '../../parts/loading-states.tsx';
+import { useResource } from '../../server/use-resource.ts';
+import { toCount } from '../../text/format-times-and-sizes.ts';
 
 type Changes = z.output<typeof SnapshotDiff>['changes'];
 

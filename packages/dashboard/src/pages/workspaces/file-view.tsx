@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { setQuery, useQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
-import { CodeLine } from '../../parts/code-view.tsx';
+import { CodeLine } from '../../parts/code-line.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failure, Skeleton } from '../../parts/states.tsx';
-import { Marked } from '../../parts/text.tsx';
+import { Empty, Failure, Skeleton } from '../../parts/loading-states.tsx';
+import { Marked } from '../../parts/marked-text.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { type RequestError, toRequestError } from '../../server/request.ts';
-import { toCount, toSize } from '../../text/format.ts';
+import { toCount, toSize } from '../../text/format-times-and-sizes.ts';
 import { type FileAddress, readFileContent, type ShownFile, toFileUrl } from './file-content.ts';
 
 /** One file, as text with marks, as pixels, or as something to download. Never as a document. */

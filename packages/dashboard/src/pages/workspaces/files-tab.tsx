@@ -2,15 +2,15 @@ import type { FileEntry, FileList, Snapshot } from '@croft/protocol';
 import { useEffect, useRef } from 'preact/hooks';
 import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { Ago, Marked } from '../../parts/text.tsx';
+import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Ago, Marked } from '../../parts/marked-text.tsx';
 import { toSearch } from '../../server/request.ts';
-import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { toSize } from '../../text/format.ts';
+import { invalidate, useResource } from '../../server/use-resource.ts';
+import { toSize } from '../../text/format-times-and-sizes.ts';
 import { FileView } from './file-view.tsx';
 import { SearchResults } from './search-results.tsx';
-import { UploadButton } from './upload.tsx';
+import { UploadButton } from './upload-button.tsx';
 
 /** The files of a workspace, as they are or as they were in a snapshot. */
 export function FilesTab({ id }: { readonly id: string }) {

@@ -1,9 +1,9 @@
 import { announce } from '../../browser/announce.ts';
 import { Confirm } from '../../parts/dialog.tsx';
-import { Failure } from '../../parts/states.tsx';
+import { Failure } from '../../parts/loading-states.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request, segment } from '../../server/request.ts';
-import { invalidate } from '../../server/resource.ts';
+import { invalidate } from '../../server/use-resource.ts';
 
 interface RestoreDialogProps {
   readonly workspaceId: string;

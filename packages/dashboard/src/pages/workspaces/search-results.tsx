@@ -1,9 +1,9 @@
 import { withQuery } from '../../browser/router.ts';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { Marked } from '../../parts/text.tsx';
+import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Marked } from '../../parts/marked-text.tsx';
 import { toSearch } from '../../server/request.ts';
-import { useResource } from '../../server/resource.ts';
-import { toCount } from '../../text/format.ts';
+import { useResource } from '../../server/use-resource.ts';
+import { toCount } from '../../text/format-times-and-sizes.ts';
 
 interface SearchAnswer {
   readonly matches: readonly { readonly path: string; readonly line: number; readonly text: string }[];

@@ -4,13 +4,13 @@ import type { z } from 'zod';
 import { announce } from '../../browser/announce.ts';
 import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failure, Loaded } from '../../parts/states.tsx';
-import { Ago } from '../../parts/text.tsx';
+import { Empty, Failure, Loaded } from '../../parts/loading-states.tsx';
+import { Ago } from '../../parts/marked-text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request, segment } from '../../server/request.ts';
-import { invalidate, useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
-import { toCount, toSize } from '../../text/format.ts';
+import { invalidate, useResource } from '../../server/use-resource.ts';
+import { toCount, toSize } from '../../text/format-times-and-sizes.ts';
 import { ChangedFiles } from './checkpoint-diff.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 

@@ -1,11 +1,11 @@
 import { announce } from '../../browser/announce.ts';
 import { Confirm } from '../../parts/dialog.tsx';
-import { Failure } from '../../parts/states.tsx';
-import { Marked } from '../../parts/text.tsx';
+import { Failure } from '../../parts/loading-states.tsx';
+import { Marked } from '../../parts/marked-text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request } from '../../server/request.ts';
-import { invalidate } from '../../server/resource.ts';
-import { toOneLine } from '../../text/marks.ts';
+import { invalidate } from '../../server/use-resource.ts';
+import { toOneLine } from '../../text/mark-hidden-characters.ts';
 
 interface UndoDialogProps {
   readonly workspaceId: string;

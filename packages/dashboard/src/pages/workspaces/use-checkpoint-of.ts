@@ -1,7 +1,7 @@
 import type { Checkpoint } from '@croft/protocol';
 import type { FeedRow } from '../../live/feed-row.ts';
-import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
+import { useResource } from '../../server/use-resource.ts';
 
 const slackMs = 1000;
 

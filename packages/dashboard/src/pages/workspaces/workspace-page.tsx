@@ -1,7 +1,7 @@
 import type { Workspace } from '@croft/protocol';
 import { Icon } from '../../parts/icon.tsx';
-import { useResource } from '../../server/resource.ts';
 import { mayDo } from '../../server/session.ts';
+import { useResource } from '../../server/use-resource.ts';
 import { FilesTab } from './files-tab.tsx';
 import { HistoryTab } from './history-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';

@@ -1,7 +1,7 @@
 import type { Workspace } from '@croft/protocol';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { Ago, Id } from '../../parts/text.tsx';
-import { invalidate, useResource } from '../../server/resource.ts';
+import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Ago, Id } from '../../parts/marked-text.tsx';
+import { invalidate, useResource } from '../../server/use-resource.ts';
 
 const path = '/v1/workspaces?limit=200';
 

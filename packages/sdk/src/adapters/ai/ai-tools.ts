@@ -1,5 +1,5 @@
 import type { Box, ToolAnswer } from '../../box/box.ts';
-import type { ToolInput } from '../../box/call-tools.ts';
+import type { ToolInput } from '../../box/tool-caller.ts';
 import { createModelTools, type ModelTool, type ModelToolsOptions } from '../model-tools.ts';
 import { type AiModelOutput, toAiModelOutput } from './ai-model-output.ts';
 import { type AiSchema, toAiSchema } from './ai-schema.ts';

@@ -1,6 +1,6 @@
 import { type StructuredToolInterface, tool } from '@langchain/core/tools';
 import type { Box } from '../../box/box.ts';
-import type { ToolInput } from '../../box/call-tools.ts';
+import type { ToolInput } from '../../box/tool-caller.ts';
 import { toModelAnswer } from '../model-answer.ts';
 import { createModelTools, type ModelToolsOptions } from '../model-tools.ts';
 

@@ -1,6 +1,6 @@
 import { type FunctionTool, tool } from '@openai/agents';
 import type { Box } from '../../box/box.ts';
-import type { ToolInput } from '../../box/call-tools.ts';
+import type { ToolInput } from '../../box/tool-caller.ts';
 import { toModelAnswer } from '../model-answer.ts';
 import { createModelTools, type ModelTool, type ModelToolsOptions } from '../model-tools.ts';
 

@@ -11,6 +11,7 @@ import type {
 } from './account-tables.ts';
 import type { ApprovalTable, AuditTable, CallRecord, CallTable, RequestTable, SessionTable } from './call-tables.ts';
 import type { LeaseTable, RunnerLinkTable, SandboxCountTable, ServerTable } from './cluster-tables.ts';
+import type { ReservationTable } from './reservation-table.ts';
 
 /**
  * Data of a server besides files: who may do what, which approvals were requested and decided, and what happened.
@@ -87,6 +88,7 @@ export interface Tables {
   readonly leases: LeaseTable;
   readonly runnerLinks: RunnerLinkTable;
   readonly sandboxCounts: SandboxCountTable;
+  readonly reservations: ReservationTable;
   readonly audit: AuditTable;
   /**
    * Removes all rows of an account except its audit trail and its own row. Resolves with the number of removed rows per

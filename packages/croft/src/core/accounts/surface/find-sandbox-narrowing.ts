@@ -10,7 +10,7 @@ type Network = SandboxConfig['network'];
 const judged: ReadonlySet<string> = new Set([
   ...['permissionMode', 'network', 'size', 'memoryLimit', 'timeout', 'outputLimitBytes', 'runtimes'],
   // These affect only commands and sandboxes that start later.
-  ...['envVars', 'onCreate', 'onResume'],
+  ...['envVars', 'onCreate', 'onResume', 'lifecycle'],
 ]);
 
 const unbounded: SandboxLimits = {
@@ -38,9 +38,21 @@ export function findSandboxNarrowing(had: SandboxConfig, has: SandboxConfig): st
 
 /** Whether an open sandbox has to be reopened for the new config to apply. */
 export function needsNewSandbox(had: SandboxConfig, has: SandboxConfig): boolean {
-  const { permissionMode: _, timeout: _t, outputLimitBytes: _o, runtimes: _r, ...older } = had;
-  const { permissionMode: __, timeout: __t, outputLimitBytes: __o, runtimes: __r, ...newer } = has;
-  return !isSameJson(older, newer);
+  return !isSameJson(settingsInside(had), settingsInside(has));
+}
+
+/** The settings that an open sandbox was opened with, without those that apply to single calls or from outside. */
+function settingsInside(config: SandboxConfig): Partial<SandboxConfig> {
+  const {
+    permissionMode: _,
+    timeout: _t,
+    outputLimitBytes: _o,
+    runtimes: _r,
+    lifecycle: _l,
+    onResume: _s,
+    ...inside
+  } = config;
+  return inside;
 }
 
 function isStricter(had: SandboxConfig, has: SandboxConfig): boolean {

@@ -1,0 +1,64 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { RequestError } from '../server/request.ts';
+import type { Resource } from '../server/use-resource.ts';
+import { Marked } from './marked-text.tsx';
+
+/** Appears after 150 ms, so that a quick answer does not flicker. */
+export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, index) => (
+        <div class="skeleton-row" key={index} />
+      ))}
+    </div>
+  );
+}
+
+/** One sentence, and what to do. */
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <div class="empty">{children}</div>;
+}
+
+export function Failure({ error, onRetry }: { readonly error: RequestError; readonly onRetry?: () => void }) {
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>
+          <Marked text={error.message} />
+        </strong>
+      </p>
+      <p>
+        <Marked text={error.hint} />
+      </p>
+      <p class="failure-code">
+        <code>{error.code}</code>
+        {error.requestId && (
+          <>
+            {' '}
+            request <code>{error.requestId}</code>
+          </>
+        )}
+        {onRetry && (
+          <button type="button" class="button" onClick={onRetry}>
+            Try again
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
+interface LoadedProps<Answer> {
+  readonly from: ReadonlySignal<Resource<Answer>>;
+  readonly rows?: number;
+  onRetry?(): void;
+  children(data: Answer): ComponentChildren;
+}
+
+/** What a request answered. Earlier data stays while the server is away. */
+export function Loaded<Answer>({ from, rows, onRetry, children }: LoadedProps<Answer>) {
+  const { data, error } = from.value;
+  if (data !== undefined) return <>{children(data)}</>;
+  return error ? <Failure error={error} {...(onRetry && { onRetry })} /> : <Skeleton {...(rows && { rows })} />;
+}
