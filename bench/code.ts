@@ -8,7 +8,7 @@ import { makeScratch } from './scratch-trees.ts';
 
 /** Some figures of code intelligence. */
 export interface CodeFigures {
-  /** What their rows begin with, so that a person can ask for them alone with `--row`. */
+  /** The first word of the rows of these figures. `--row` selects rows by it. */
   readonly what: string;
   measure(options: CodeFiguresOptions): Promise<readonly Row[]>;
 }

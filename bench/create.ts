@@ -16,7 +16,7 @@ const burst = 100;
 const bursts = 5;
 const against = 'bwrap per command';
 
-/** From nothing to the end of a first `true`: no sandbox is kept ready, a bare `bwrap` beside it. */
+/** Creates a sandbox and runs `true` in it, with no sandbox kept ready. Compared with a bare `bwrap`. */
 export const create: Bench = {
   name: 'create',
   async run(say) {

@@ -20,7 +20,7 @@ const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
 const globLimit = 10_000;
 
 export interface CroftOptions {
-  /** What it keeps is there. Left out: where it is for everybody, with what other runs left. */
+  /** The data directory of the server. Default: the data directory of this user, with the data of earlier runs. */
   readonly data?: string | undefined;
   /** Left out: as it is for everybody. */
   readonly durability?: 'relaxed';

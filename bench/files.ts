@@ -88,7 +88,8 @@ async function measureFiles(disk: string, memory: string, run: Run): Promise<Row
     ...(await measure('read 2 kB', reading, { ours, theirs, against: peer, goal, rounds: 2000 }, run)),
     ...(await measureWrites({ name: 'in memory', ...inMemory, against: peer, goal }, run)),
     ...(await measureWrites({ name: 'in memory among 10,000 files', ...crowded, against: peer, goal }, run)),
-    // To be known, since much of it is the disk: neither waits for it, both do, and ours beside one that does not.
+    // Much of the time is the disk. These rows compare a server that waits for the disk with a peer that does, and with
+    // one that does not.
     ...(await measureWrites({ name: 'relaxed', ours: relaxed, theirs, against: peer }, run)),
     ...(await measureWrites({ name: 'durable', ours, theirs: durable, against: `${peer}, made durable` }, run)),
     ...(await measureWrites({ name: 'durable, theirs not', ours, theirs, against: peer }, run)),

@@ -46,7 +46,7 @@ export async function startHttpCroft(
   const child = spawn(croftProgram, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   const url = await findUrl(child.stdout);
-  // Nothing waits for a connection: what is left to wait for is the server.
+  // Enough connections for every request, so that only the server makes a request wait.
   const agent = new Agent({ keepAlive: true });
 
   return {

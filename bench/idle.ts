@@ -15,7 +15,7 @@ export const idle: Bench = {
   async run(say) {
     using scratch = makeScratch();
     await using server = await startHttpCroft(scratch.path);
-    // What a server needs once is not part of what a sandbox needs.
+    // The first sandboxes are not counted, because the server makes what all sandboxes share with them.
     const first = await server.openSession();
     await first.bash('true');
     await first.end();
@@ -50,7 +50,7 @@ async function openAll(server: HttpServer, say: Say): Promise<{ sessions: HttpSe
   return { sessions, row: single(`idle: until ${count} are open`, seconds, 's') };
 }
 
-/** Of what runs outside the server: bubblewrap and the init. */
+/** Measures the memory of the processes of idle sandboxes outside the server: bubblewrap and the init. */
 function measureMemory({ pid }: HttpServer, say: Say): Row[] {
   say('their memory');
   const families = familiesOf(pid);
@@ -85,7 +85,7 @@ function single(what: string, figure: number, unit: string) {
   return { what, unit, ours: summarize([figure]) };
 }
 
-/** So many pieces of work, `workers` of them under way. */
+/** Runs `work` this many times, at most `workers` at once. */
 async function repeat(times: number, workers: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {

@@ -12,7 +12,7 @@ const rounds = 10;
 const seconds = 60;
 const perSecond = 200;
 
-/** What a person waits for, and what a busy day costs their browser. */
+/** Measures how long a person waits for the page, and what a busy day costs their browser. */
 export const page: Bench = {
   name: 'page',
   async run(say) {

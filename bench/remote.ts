@@ -19,7 +19,9 @@ const goal = atMostTimes(1, { plusMs: 1 });
 const network = { mode: 'deny-all' } as const;
 const uploadBytes = 8 * 1024 ** 2;
 
-/** On a runner of this machine, in a process of its own behind a real socket, against the same without one. */
+/**
+ * Compares a workspace on a runner (a process of its own on this machine, behind a real socket) with a local workspace.
+ */
 export const remote: Bench = {
   name: 'remote',
   async run(say) {

@@ -13,7 +13,7 @@ const workspaceCount = 20;
 /** `CROFT_BENCH_SERVER_SECONDS=600` is the ten minutes of the goal. */
 const seconds = Number(process.env.CROFT_BENCH_SERVER_SECONDS ?? 60);
 const treeFiles = 400;
-/** Of the first part nothing is counted: sandboxes are opened in it, and what is kept for all of them is made. */
+/** Calls of the first seconds are not counted: the server opens its sandboxes meanwhile. */
 const warmUpSeconds = 20;
 /** A model takes longer than that for its next call. */
 const maxThinkingMs = 2000;

@@ -98,7 +98,7 @@ const pageRules: Rules = {
   main: { parts: ['shell', 'server', 'browser', 'look'], packages: preact },
 };
 
-/** What only one file may use, because that file is where the promise about it is kept. */
+/** Packages that only one file may import, because that file keeps the promise about them. */
 const singleUse: Readonly<Record<string, string>> = { 'node:child_process': 'lib/processes/spawn.ts' };
 /** The same for single names: what is temporary is in a directory of ours, and not where everybody could make it. */
 const singleNames: Readonly<Record<string, string>> = { tmpdir: 'lib/files/temporary-base.ts' };

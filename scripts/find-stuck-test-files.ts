@@ -71,6 +71,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended since it was listed.
+    // The process has ended since it was listed.
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface InstallOptions {
   /** Has the `package.json` with the exact versions, and gets `node_modules`. */
   readonly folder: string;
-  /** What they are, for people. */
+  /** Name of these packages in messages. */
   readonly what: string;
   readonly timeoutMs: number;
   readonly flags?: readonly string[];

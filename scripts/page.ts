@@ -6,7 +6,7 @@ import { build } from 'vite';
 const page = join(import.meta.dirname, '../packages/dashboard');
 const target = join(page, 'dist');
 
-/** What a first visit may load, compressed by gzip. Parts that open later are not counted. */
+/** Limits of a first visit, compressed by gzip. Parts that open later are not counted. */
 const budget = { js: 60_000, css: 12_000, requests: 5 } as const;
 
 /** Addresses of this machine, and those that are names and that no browser loads. */

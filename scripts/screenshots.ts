@@ -19,7 +19,7 @@ const looks = {
 
 interface Shot {
   readonly name: string;
-  /** What has to be there before the picture is taken. */
+  /** Selector of the element that must be visible before the picture is taken. */
   readonly wait: string;
   path(showcase: Showcase): string;
   prepare?(page: Page): Promise<void>;

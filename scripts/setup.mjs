@@ -266,7 +266,7 @@ function readIfPresent(file) {
   return unless(['ENOENT', 'ENOTDIR', 'ESRCH'], () => fs.readFileSync(file, 'utf8'));
 }
 
-/** What `act` returns, or undefined where the system refuses for one of these reasons. */
+/** Returns the result of `act`, or `undefined` if the system refuses with one of these codes. */
 function unless(codes, act) {
   try {
     return act();

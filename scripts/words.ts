@@ -7,11 +7,16 @@ export const retired = [
   'grounds',
   'house',
   'houses',
+  'birth',
+  'births',
   'desk',
   'door',
   'furnish',
   'furnished',
+  'hear',
+  'keeper',
   'means',
+  'outbox',
   'owed',
   'settle',
   'settled',
@@ -23,7 +28,7 @@ export const retired = [
 ];
 
 export interface Source {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 import { errorCatalog } from '@croft/protocol';
 import type { Code, Page } from './page-types.ts';
 
-/** What the program and the repository really have. */
+/** Names that the program and the repository really have. */
 export interface KnownNames {
   /** The flags of each command. */
   readonly commands: ReadonlyMap<string, ReadonlySet<string>>;

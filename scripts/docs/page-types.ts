@@ -24,7 +24,7 @@ export interface Heading {
 /** A code block, or a piece of code in a line of text. */
 export interface Code {
   readonly text: string;
-  /** What stands after the fence; `undefined` for code in a line. */
+  /** The info string after the opening fence; `undefined` for code in a line. */
   readonly info: string | undefined;
 }
 

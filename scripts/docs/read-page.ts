@@ -41,7 +41,7 @@ export async function readPage(source: string, text: string, isPage: (source: st
 
 function flatten(marked: Marked, tokens: Token[]): Token[] {
   const all = new Set<Token>();
-  // It waits for nothing: the callback is synchronous.
+  // The callback is synchronous.
   void marked.walkTokens(tokens, (token) => {
     all.add(token);
   });

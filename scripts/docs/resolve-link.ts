@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { nameOf } from './contents.ts';
 
-/** What a link of a page leads to. */
+/** The target of a link of a page. */
 export type LinkTarget =
   | { readonly kind: 'web'; readonly address: string }
   | { readonly kind: 'page'; readonly source: string; readonly anchor: string }

@@ -37,7 +37,7 @@ cd ${root} && start node_modules/.bin/croft serve --demo
 `,
 };
 
-/** What a reader has: a home directory with two repositories. */
+/** Files of the reader: a home directory with two repositories. */
 const files: Readonly<Record<string, string>> = {
   'service/README.md': '# A service\n\nTODO: write it.\n',
   'service/package.json': '{ "name": "service", "scripts": { "test": "true" } }\n',
@@ -46,7 +46,7 @@ const files: Readonly<Record<string, string>> = {
 
 export interface BlocksRun {
   readonly exitCode: number | null;
-  /** What the blocks printed, each behind a line with its number. */
+  /** Output of the blocks, each behind a line with its number. */
   readonly output: string;
 }
 

@@ -6,7 +6,7 @@ import { table } from './markdown-table.ts';
 /** A rule of thumb for JSON. Each model counts in its own way. */
 const bytesPerToken = 4;
 
-/** What toolsets there are, how to choose among them, and what listing them costs. */
+/** Lists the toolsets, how to choose among them, and how much listing them costs. */
 export function toToolsetsSection(described: readonly ToolDescription[]): string {
   const own = described.filter(({ name }) => name !== 'tools');
   const listed = described.filter(({ isListed }) => isListed);

@@ -32,7 +32,10 @@ function packagesOfPage(): string[] {
 /** The name by which registries of MCP servers know the package: `server.json` has the same. */
 export const mcpName = 'io.github.croft-dev/croft';
 
-/** What `create-croft.ts` imports from the bundle, so that nothing behind it is compiled a second time. */
+/**
+ * Declarations for the import of `create-croft.ts` from the bundle, so that the code behind it is not compiled a second
+ * time.
+ */
 const embeddedTypes = `export function openEmbedded(options: object): Promise<{
   readonly fetch: typeof globalThis.fetch;
   readonly key: string;

@@ -54,7 +54,7 @@ setInterval(() => {
 }, 500);
 `;
 
-/** It runs as long as the server of the pictures does. */
+/** A command that runs as long as the server of the pictures does. */
 const watch = `for i in $(seq 1000); do
   echo "✔ greets in language $i ($((i % 7 + 2)) ms)"
   sleep 2

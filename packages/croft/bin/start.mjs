@@ -7,8 +7,9 @@ import { bundle, isBundleCurrent } from './bundle.mjs';
 
 const base = `${tmpdir()}/croft-${process.geteuid?.()}`;
 const cache = `${base}/compiled`;
-// What is in it is run. It is used as lib/files/temporary-directory.ts made it at an earlier start, by the same rules; that one makes
-// it when it is not there, and says what is wrong.
+// Code from this directory is run. An earlier start made it by the rules of lib/files/temporary-directory.ts, which are
+// checked here again. If it is missing, lib/files/temporary-directory.ts makes it later in this start and reports what
+// is wrong.
 if (isSafe(tmpdir()) && isOurs(base) && isOurs(cache)) enableCompileCache(cache);
 
 await import(isBundleCurrent() ? bundle : '../src/main.ts');
@@ -25,7 +26,7 @@ function isOurs(directory) {
   return found?.isDirectory() === true && found.uid === process.geteuid?.() && (found.mode & 0o066) === 0;
 }
 
-/** Nothing where it cannot be looked at: below a file, or closed to us. */
+/** Returns the stat of a directory; `undefined` below a file or without access. */
 function look(directory) {
   try {
     return lstatSync(directory);

@@ -66,7 +66,9 @@ function listSources(folder) {
   return files.filter((file) => /\.[ch]$/.test(file)).map((file) => join(folder, file));
 }
 
-/** What is missing is in the first; without it every file has more to say. */
+/**
+ * Returns the first lines of the compiler's output. They name a missing header; all errors after them follow from it.
+ */
 function firstLines(text) {
   return text.split('\n').slice(0, 6).join('\n    ').trimEnd();
 }

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { parseSize } from './lib/text/parse-size.ts';
 import { UsageError } from './lib/usage-error.ts';
@@ -134,7 +134,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
       configHome: XDG_CONFIG_HOME || join(home, '.config'),
       keyCommandMs: 60_000 as number,
     },
-    data: CROFT_DATA ?? join(XDG_DATA_HOME || join(home, '.local', 'share'), 'croft'),
+    data: resolve(CROFT_DATA ?? join(XDG_DATA_HOME || join(home, '.local', 'share'), 'croft')),
   } as const;
 }
 

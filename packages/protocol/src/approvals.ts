@@ -15,7 +15,7 @@ const ApprovalSetting = z.object({
   directory: z.string(),
   /** Left out: the call runs no command. */
   network: z.enum(['allow-all', 'deny-all', 'restricted']).optional(),
-  /** What commands may reach, where `network` is `restricted`: hosts and address blocks. */
+  /** Hosts and address blocks that commands may reach, if `network` is `restricted`. */
   hosts: z.array(z.string()).optional(),
   /** Control files that the call would change: programs outside the sandbox obey them. */
   controlFiles: z.array(z.string()).optional(),
@@ -39,7 +39,7 @@ export const Approval = z.object({
   decidedAt: z.iso.datetime().optional(),
   decidedBy: z.string().optional(),
   reason: z.string().optional(),
-  /** What held where the call would run, when it was asked for. */
+  /** Rules of the workspace at the time of the request. */
   setting: ApprovalSetting.optional(),
   /** How often this very call of this session was asked for before. */
   askedBefore: z.int().nonnegative().optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Scope } from './accounts.ts';
 
-/** Who is signed in, and what they may do. */
+/** The signed-in person and their rights. */
 export const SignedIn = z.object({
   accountId: z.string(),
   /** The name of the account; `operator` for the workspaces that flags name. */

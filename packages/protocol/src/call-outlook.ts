@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Approval } from './approvals.ts';
 import { ErrorBody } from './errors/app-error.ts';
 
-/** What a call would do now. Nothing has run. */
+/** Says what a call would do now. Nothing has run. */
 export const CallOutlook = z.object({
   outcome: z.enum(['runs', 'asks', 'refused']),
   /** The reason, for a person. */
@@ -19,7 +19,7 @@ export type CallOutlook = z.output<typeof CallOutlook>;
 const verdicts = ['runs', 'asks', 'no'] as const;
 const Verdict = z.object({ verdict: z.enum(verdicts), reason: z.string() });
 
-/** What an agent, or a session with limits, may do where. */
+/** Says what an agent, or a session with limits, may do in which workspace. */
 export const AgentFence = z.object({
   agentId: z.string(),
   workspaces: z.array(

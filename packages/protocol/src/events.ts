@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What each event of `--events` says, and the fields that it always or often has. */
+/** The meaning of each event of `--events`, and the fields that it always or often has. */
 export const lifecycleEvents = {
   'lifecycle.start': { about: 'the program has opened its workspaces', fields: ['workspaces', 'read_only'] },
   'lifecycle.stop': { about: 'the program ends', fields: [] },

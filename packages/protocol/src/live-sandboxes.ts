@@ -17,7 +17,7 @@ export const OpenSandbox = z.object({
   memoryBytes: z.int().nonnegative().nullable(),
   /** Processor time since it was opened. */
   processorMs: z.number().nonnegative().nullable(),
-  /** Where programs listen, inside the sandbox. */
+  /** Addresses inside the sandbox at which programs listen. */
   ports: z.array(ListeningPort),
   limits: z.object({ memoryBytes: z.number(), processes: z.number(), cpus: z.number() }),
 });

@@ -17,7 +17,10 @@ const Text = z
   .min(1, must('be a non-empty string'))
   .max(200, must('be at most 200 characters long'));
 
-/** Which rows of the audit trail. All filters hold at once. A page may have fewer rows than `limit` and still a `next`. */
+/**
+ * Selects rows of the audit trail. All filters hold at once. A page may have fewer rows than `limit` and still a
+ * `next`.
+ */
 export const AuditQuery = PageQuery.extend({
   after: z
     .string()

@@ -28,7 +28,7 @@ export const WorkspaceSearchQuery = z.object({
 
 export const WorkspaceSearch = z.object({
   matches: z.array(z.object({ path: z.string(), line: z.int(), text: z.string() })),
-  /** There are more: narrow the search. */
+  /** True if there are more matches than these: narrow the search. */
   isCut: z.boolean(),
 });
 export type WorkspaceSearch = z.output<typeof WorkspaceSearch>;

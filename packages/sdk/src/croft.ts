@@ -49,7 +49,9 @@ export class Croft implements AsyncDisposable {
     return openBox({ client: this.client, baseUrl }, workspace, options);
   }
 
-  /** What happens in the account, until the signal aborts. A broken connection is made again without a gap. */
+  /**
+   * Yields the events of the account until the signal aborts. Connects again without a gap after a connection is lost.
+   */
   events(options?: AccountEventOptions): AsyncGenerator<AccountEvent & { id?: string }> {
     return this.client.events(options);
   }

@@ -6,7 +6,8 @@ static const struct {
 } calls[] = {
     {"replaceDurably", call_replace_durably}, {"replaceAtOnce", call_replace_at_once}, {"moveIfFree", call_move_if_free}, {"open", call_open},
     {"reopen", call_reopen}, {"seek", call_seek},            {"lock", call_lock},               {"useLocks", call_use_locks},
-    {"lockNumber", call_lock_number}, {"findNames", call_find_names}};
+    {"lockNumber", call_lock_number}, {"findNames", call_find_names},
+    {"mountOverlay", call_mount_overlay}, {"unmount", call_unmount}};
 
 NAPI_MODULE_INIT() {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {

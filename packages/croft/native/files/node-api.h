@@ -15,6 +15,8 @@ napi_value call_lock(napi_env env, napi_callback_info info);
 napi_value call_lock_number(napi_env env, napi_callback_info info);
 napi_value call_use_locks(napi_env env, napi_callback_info info);
 napi_value call_find_names(napi_env env, napi_callback_info info);
+napi_value call_mount_overlay(napi_env env, napi_callback_info info);
+napi_value call_unmount(napi_env env, napi_callback_info info);
 
 /* Reads a string that is not empty and holds no NUL. Returns 0, EINVAL for any other value, or ENAMETOOLONG if there
    are too few bytes. */

@@ -25,7 +25,6 @@
 #include "init/init.h"
 #include "init/inotify-share.h"
 #include "init/landlock.h"
-#include "init/mount-overlay.h"
 #include "init/seccomp-policy.h"
 #include "init/server-socket.h"
 #include "relay/deny-dns.h"
@@ -236,16 +235,14 @@ void init_serve(int argc, char **argv) {
    croft-init --container SOCKET IDENTITY WORKSPACE GROUPS [PROXY] has no descriptor 3 yet and connects to SOCKET:
    see enter-container.h.
 
-   Modes that are no init: --spawn SOCKET (spawner.h), --follow PATHS WATCHES (follow.h), --mount ... and --unmount
-   TARGET [lazily] (mount-overlay.h), --first PROGRAM ... (container-pid1.h). */
+   Modes that are no init: --spawn SOCKET (spawner.h), --follow PATHS WATCHES (follow.h), --first PROGRAM ...
+   (container-pid1.h). */
 int main(int argc, char **argv) {
   /* Programs must start with no signal ignored, even if our parent ignored some. */
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   if (argc == 3 && strcmp(argv[1], "--spawn") == 0) spawner_serve(argv);
   if (argc == 4 && strcmp(argv[1], "--follow") == 0) follow_serve(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "--first") == 0) return first(argv + 2);
-  if (argc > 5 && strcmp(argv[1], "--mount") == 0) return mount_overlay(argv + 2);
-  if (argc > 2 && strcmp(argv[1], "--unmount") == 0) return unmount_overlay(argv[2], argc > 3);
   if (argc > 2 && strcmp(argv[1], "--search") == 0) return search(argv + 2);
   if (argc > 3 && strcmp(argv[1], "--search-with-times") == 0) return search_with_times(argv[2], argv + 3);
   const int taken = enter_container(argc, argv);

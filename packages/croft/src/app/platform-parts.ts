@@ -67,7 +67,7 @@ async function openBase(options: PlatformOptions) {
   return { ...sealed, now, serverId, late, events, binding, joined };
 }
 
-/** What several servers of one database need before anything else. Nothing is stored until this server listens. */
+/** Makes the parts that several servers on one database need first. Nothing is stored until this server listens. */
 function joinServers(records: Records, now: () => Date, directory: string, onWarning: (message: string) => void) {
   const membership = createMembership({ records, now, directory, onWarning });
   return {

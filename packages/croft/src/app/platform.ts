@@ -122,7 +122,7 @@ export async function createPlatform(options: PlatformOptions) {
     requestKey: deriveKey(keys.pepper, 'croft requests'),
 
     removeFiles: createAccountFilesRemoval({ ...parts, wakeUps, agents, terminals }),
-    /** To be called once the server listens, with its address: other servers name it in errors. */
+    /** Stores the address of this server, which other servers name in errors. Call it when the server listens. */
     announce: async (own: ServerAddress) =>
       void (await Promise.all([parts.binding?.announce(own), cluster?.start(own)])),
 
@@ -172,7 +172,7 @@ async function endLost(
   await reservations.endThose(isOfIt, reason);
 }
 
-/** What this server and the others on its database do together. Absent on SQLite, which only one server can use. */
+/** Connects this server with the others on its database. Returns nothing on SQLite, which only one server can use. */
 function openCluster(
   { keys, bounds }: PlatformOptions,
   { joined, records, now, fleet, registry, events, openedWorkspaces, accountQuota, reservations }: PlatformParts,

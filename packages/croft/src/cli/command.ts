@@ -12,7 +12,7 @@ export interface Option {
   /** The placeholder of the value in the help text. */
   readonly value?: string;
   readonly summary: string;
-  /** What the value may be, for completion. */
+  /** Possible values of the flag, for completion. */
   readonly completes?: Completion;
 }
 
@@ -31,7 +31,7 @@ export type NameKind =
   | 'snapshots'
   | 'workspaces';
 
-/** What one word of a command may be: a name, one of these words, or a path here or in a workspace. */
+/** Possible values of one word of a command: names of records, fixed words, or paths here or in a workspace. */
 export type Completion = NameKind | readonly string[] | 'file' | 'location';
 
 export type Options = Readonly<Record<string, Option>>;
@@ -66,10 +66,10 @@ interface CommandDefinition<O extends Options> {
   readonly usage: string;
   /** Whole command lines, for the help and the documentation. */
   readonly examples: readonly string[];
-  /** What this command does, if it is one verb of several. */
+  /** One line for the help, if the command is one verb of several. */
   readonly summary?: string;
   readonly options: O;
-  /** What each word may be, for completion. The last one counts for every further word. */
+  /** Possible values of each word, for completion. The last entry holds for all further words. */
   readonly words?: readonly Completion[];
   /**
    * A word without a flag is a mistake: for example a directory, which would be ignored in favour of the current one.

@@ -4,7 +4,7 @@ import type { Command, CommandContext, Completion, Options, Values } from './com
 import { keyOptions, openKeyClient, reportingErrors } from './open-client.ts';
 import { exitCodes } from './output/exit-codes.ts';
 
-/** What a command has that talks to a server as one person. */
+/** The client and the streams of a command that calls a server as one person. */
 export interface ClientCall<O extends Options> {
   readonly croft: Croft;
   readonly client: Client;

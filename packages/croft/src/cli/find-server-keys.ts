@@ -40,7 +40,7 @@ function readKeys(file: string): ServerKeys {
 function mustBeNew(data: string, file: string): void {
   const database = join(data, 'croft.db');
   const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
-  // Of two processes that start at once, the other one may have made both files by now.
+  // Another process that started at the same time may have made both files by now.
   if (!isThere(database) || isThere(file)) return;
   throw new UsageError(
     `${file} is missing, which ${database} was sealed with: put it back from a backup, or set CROFT_KEYS to what it held`,

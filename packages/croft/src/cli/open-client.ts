@@ -67,7 +67,7 @@ export function openKeyClient(values: ServerFlags, terminal: CommandContext) {
         'No server runs here on this data directory; start one with: croft serve',
     );
   const { stop } = terminal;
-  // Nothing is sent twice but what waits for the rate of the account.
+  // Only a request that was refused because of the rate limit is sent again.
   const croft = new Croft({ server: baseUrl, key: readKey(), fetch: patient(stoppable(stop), stop), retries: 0 });
   return { baseUrl, croft, client: croft.client };
 }

@@ -87,7 +87,10 @@ export function createCodeIndexes({ data, syntax, onWarning }: CodeIndexesOption
   }
 
   return {
-    /** Nothing is opened before its first use. What is closed is opened again by the next use. */
+    /**
+     * Returns the index of a workspace. It is opened at its first use, and opened again when it is used after it was
+     * closed.
+     */
     of(key: string, workspace: IndexedWorkspace): CodeIndex {
       const reach = (): OpenedIndex => {
         const index = opened.get(key) ?? open(key, workspace);

@@ -2,7 +2,7 @@ import type { IndexDatabase } from './index-database.ts';
 import { unpackMentions, unpackSymbols } from './pack-symbols-and-mentions.ts';
 import type { GraphEdges } from './page-rank.ts';
 
-/** Which files mention what other files define. */
+/** A graph of files: an arrow leads from a file that mentions a name to a file that defines it. */
 export interface FileGraph {
   /** Ids of the files, in order; the graph has their numbers in this list. */
   readonly ids: readonly number[];

@@ -6,7 +6,7 @@ import { addon } from '../disk/paths/native-addon.ts';
 const name = 'building';
 
 /**
- * Of several programs on one workspace, one builds the index. The kernel releases its lock when that program ends, for
+ * Lets one of several programs on a workspace build the index. The kernel releases the lock when that program ends, for
  * whatever reason. Returns `undefined` while another program has the lock.
  */
 export function lockBuilding(file: string): Disposable | undefined {

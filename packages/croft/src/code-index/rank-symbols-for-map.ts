@@ -8,7 +8,7 @@ import { pageRank } from './page-rank.ts';
 
 /** How much more likely a reader starts at a file of the focus than at another. */
 const focusWeight = 100;
-/** At most this many files, those with the highest ranks, have their definitions rated. */
+/** Only definitions of this many files, those with the highest ranks, are rated. */
 const maxFiles = 500;
 
 interface IndexedFile {

@@ -3,7 +3,7 @@ import { Croft } from '@croft/sdk';
 export interface EmbeddedOptions {
   /** The directory with the workspaces and the records. Default: `embedded` in the data directory of Croft. */
   readonly data?: string | undefined;
-  /** What opens sandboxes, as `--sandbox` names it. Default: bubblewrap. */
+  /** The provider of sandboxes, named as in `--sandbox`. Default: bubblewrap. */
   readonly provider?: string | undefined;
   /** Receives what an operator should know. Default: a line on standard error. */
   readonly onWarning?: ((message: string) => void) | undefined;

@@ -57,7 +57,7 @@ export async function attemptReplaced(fixture: EscapeFixture) {
 const bindSockets = `perl -MSocket -e 'for (qw(objects refs)) { socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack_sockaddr_un($_)) }'`;
 
 /** Every way to make git take a directory for a repository, with evil settings written before or after. */
-export async function attemptBirths(fixture: EscapeFixture) {
+export async function attemptNewRepositories(fixture: EscapeFixture) {
   const own = await fixture.open({ tree: repositoryTree('.git/') });
   const evil = `printf '[core]\\nfsmonitor = evil\\n'`;
   const ways: Readonly<Record<string, string>> = {

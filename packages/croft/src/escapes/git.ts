@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { attackFiles } from './attack-files.ts';
 import type { Escape, EscapeFixture } from './escape.ts';
 import {
-  attemptBirths,
   attemptByTools,
   attemptElsewhere,
   attemptLeftovers,
   attemptNested,
+  attemptNewRepositories,
   attemptOptions,
   attemptReplaced,
   gitControlPaths,
@@ -31,7 +31,7 @@ export const git: readonly Escape[] = [
     id: 'D54c',
     title: 'a git directory made inside, of any name and by any way',
     guards: ['control-files'],
-    attempt: attemptBirths,
+    attempt: attemptNewRepositories,
   },
   {
     id: 'D54d',

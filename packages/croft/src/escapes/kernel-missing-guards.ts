@@ -16,7 +16,7 @@ export const kernelMissingGuards: readonly Escape[] = [
     title: 'a command where there is no sandbox',
     guards: ['refusal'],
     async attempt(fixture) {
-      // Nothing can be mounted at this path, so no sandbox can be opened.
+      // A path at which nothing can be mounted, so that no sandbox can be opened.
       const broken = await fixture.open({ root: '/proc/nowhere' });
       const { isError, structured } = await broken.call('bash', { command: 'echo ran; touch was-run' });
       const isRefused = isError && structured.code === 'E_SANDBOX_UNAVAILABLE';

@@ -21,11 +21,11 @@ export async function listenAt(address: string, answer = '') {
   const words: { answer: string | (() => Readable) } = { answer };
   const own = new Set(ownAddresses());
   // Other machines may connect too; their connections do not count.
-  const hear = (from: string | undefined, text: string) => own.has(from ?? '') && heard.push(text);
+  const record = (from: string | undefined, text: string) => own.has(from ?? '') && heard.push(text);
   const server = createServer((socket) => {
     const { remoteAddress } = socket;
-    hear(remoteAddress, 'a connection');
-    socket.on('data', (chunk) => hear(remoteAddress, chunk.toString('latin1'))).on('error', () => {});
+    record(remoteAddress, 'a connection');
+    socket.on('data', (chunk) => record(remoteAddress, chunk.toString('latin1'))).on('error', () => {});
     socket.once('data', () => {
       if (typeof words.answer === 'string') socket.end(words.answer);
       else pipeline(words.answer(), socket, () => {});
@@ -34,7 +34,7 @@ export async function listenAt(address: string, answer = '') {
   await once(server.listen(0, address), 'listening');
   const { port } = server.address() as AddressInfo;
   const datagrams = createSocket(address.includes(':') ? 'udp6' : 'udp4');
-  datagrams.on('message', (message, { address: from }) => hear(from, String(message)));
+  datagrams.on('message', (message, { address: from }) => record(from, String(message)));
   await once(datagrams.bind(port, address), 'listening').catch((thrown) => {
     server.close();
     throw thrown;
@@ -46,7 +46,7 @@ export async function listenAt(address: string, answer = '') {
     async findHeard(): Promise<Problem[]> {
       const caller = connect(port, address, () => caller.end(ownWords)).on('error', () => {});
       datagrams.send(ownWords, port, address);
-      await hearOwn(heard);
+      await mustReceiveOwn(heard);
       const strange = heard.splice(0).filter((text) => text !== ownWords);
       // One of the connections is this process's own.
       return strange.length > 1 ? [`${address} port ${port} was reached`] : [];
@@ -67,7 +67,7 @@ export async function listenEverywhere(answer = ''): Promise<Listener[]> {
     if (listener && isHeard) listeners.push(listener);
     else await listener?.[Symbol.asyncDispose]();
   }
-  if (listeners.length === 0) throw new Error('this machine does not hear itself at any address');
+  if (listeners.length === 0) throw new Error('this machine does not receive its own messages at any address');
   return listeners;
 }
 
@@ -82,10 +82,10 @@ function ownAddresses(): string[] {
 /**
  * Waits until this process's own messages arrived by TCP and by UDP. Everything sent before them has arrived then, too.
  */
-async function hearOwn(heard: readonly string[]): Promise<void> {
+async function mustReceiveOwn(heard: readonly string[]): Promise<void> {
   const endAt = performance.now() + waitMs;
   while (heard.filter((text) => text === ownWords).length < 2) {
-    if (performance.now() > endAt) throw new Error('this machine does not hear itself');
+    if (performance.now() > endAt) throw new Error('this machine does not receive its own messages');
     await pause(5);
   }
 }

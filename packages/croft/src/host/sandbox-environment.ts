@@ -28,7 +28,7 @@ const withoutNetwork = {
 };
 
 /**
- * Where some hosts are refused, programs take a refusal for a network failure. One retry stays for failures of allowed
+ * Programs take a refused host for a network failure and repeat the request. One retry is left, for failures of allowed
  * hosts.
  */
 const fewRetries = { CARGO_NET_RETRY: '1', PIP_RETRIES: '1' };

@@ -35,13 +35,13 @@ export function createSpawnJobs(onBusy: (isBusy: boolean) => void) {
     },
     has: (id: number) => entries.has(id),
     onFrame({ type, id, payload }: InitFrame): void {
-      if (type === fromInit.output) hear(id, payload.toString('latin1'));
+      if (type === fromInit.output) take(id, payload.toString('latin1'));
       if (type === fromInit.exit) finish(id, payload.toString('utf8'));
     },
     finishAll: () => [...entries.keys()].forEach((id) => void finish(id, '')),
   };
 
-  function hear(id: number, text: string): void {
+  function take(id: number, text: string): void {
     const entry = entries.get(id);
     if (!entry) return;
     entry.text += text;

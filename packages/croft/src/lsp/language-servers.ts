@@ -40,7 +40,7 @@ interface Entry {
 export function createLanguageServers(options: LanguageServersOptions): LanguageServers & { close(): Promise<void> } {
   const { mode, definitions } = options;
   const changes = createNumberedChanges(options.take);
-  /** By name, the least used first. */
+  /** Servers by name, the least recently used first. */
   const entries = new Map<string, Entry>();
   const id = randomUUID();
 

@@ -18,7 +18,7 @@ interface TellChangesOptions extends Pick<LanguageServerLaunch, 'definition'> {
 
 /** With more changes a new process is quicker. */
 const maxEvents = 2000;
-/** Of a server that rereads only open files; with more, a new process is quicker. */
+/** Most documents that are opened to make a server reread them. With more changes, a new process is quicker. */
 const maxOpened = 32;
 const readMs = 3000;
 /** Numbers of the protocol. */

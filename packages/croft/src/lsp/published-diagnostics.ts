@@ -24,7 +24,7 @@ export function createPublishedDiagnostics(root: string) {
   const waiting = new Set<() => void>();
 
   return {
-    hear(params: unknown): void {
+    receive(params: unknown): void {
       const { data } = Published.safeParse(params);
       const target = data && fromUri(root, data.uri);
       if (!target || !('path' in target) || isOlder(data, known.get(target.path))) return;

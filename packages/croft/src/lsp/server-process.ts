@@ -47,8 +47,8 @@ export async function startServer(sandbox: Sandbox, { definition, argv, settings
   const { promise: over, resolve: setOver } = Promise.withResolvers<string | undefined>();
   const rpc = connectJsonRpc(running, {
     onNotification(method, params) {
-      readiness.hear(method, params);
-      if (method === 'textDocument/publishDiagnostics') published.hear(params);
+      readiness.receive(method, params);
+      if (method === 'textDocument/publishDiagnostics') published.receive(params);
     },
     onRequest: (method, params) => answerServerRequests(method, params, settings, toUri(root, '')),
     onEnd: setOver,

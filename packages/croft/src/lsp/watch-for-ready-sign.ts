@@ -34,15 +34,16 @@ export function createReadySignWatch(sign: ReadySign) {
     activity: (): string => [...works.values()].at(-1) ?? '',
     begin: ripen,
     stop: () => clearTimeout(timer),
-    hear(method: string, params: unknown): void {
+    receive(method: string, params: unknown): void {
       const fields = (params ?? {}) as Readonly<Record<string, unknown>>;
-      if (method === '$/progress') hearProgress(fields);
-      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message))) hearLog();
+      if (method === '$/progress') receiveProgress(fields);
+      if (sign.kind === 'log' && method === 'window/logMessage' && sign.pattern.test(String(fields.message)))
+        receiveLog();
       if (sign.kind === 'notification' && method === sign.method && isMeant(sign, fields)) resolve();
     },
   };
 
-  function hearLog(): void {
+  function receiveLog(): void {
     resolve();
     endRescan();
   }
@@ -53,7 +54,7 @@ export function createReadySignWatch(sign: ReadySign) {
     isRescanning = false;
   }
 
-  function hearProgress({ token, value }: Readonly<Record<string, unknown>>): void {
+  function receiveProgress({ token, value }: Readonly<Record<string, unknown>>): void {
     const { kind, title, message, percentage } = (value ?? {}) as Readonly<Record<string, unknown>>;
     const key = String(token).slice(0, maxWords);
     if (kind === 'end') works.delete(key);

@@ -5,7 +5,8 @@ const everyMs = 3000;
 
 export interface ProgressNotificationsOptions {
   /**
-   * From `_meta` of the request. A value that is neither a string nor a number means that the client wants no progress.
+   * The progress token in `_meta` of the request. A value that is neither a string nor a number means that the client
+   * wants no progress.
    */
   readonly token: unknown;
   readonly tool: string;

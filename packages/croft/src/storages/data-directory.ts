@@ -78,7 +78,7 @@ export function createDataDirectory(data: string, forks?: DataDirectoryForks, ca
       await removeTree(cacheOf(caches, directory));
       return isThere;
     },
-    /** To be called periodically. Closes the handles of workspaces that were already gone at the previous call. */
+    /** Closes the handles of workspaces that were already gone at the previous call. Call it periodically. */
     closeGone(): void {
       for (const [namespace, { handle }] of opened) if (fstatSync(handle).nlink === 0) forget(namespace);
       removed.close();

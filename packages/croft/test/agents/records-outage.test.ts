@@ -71,6 +71,10 @@ describe.skipIf(!postgres)('PostgreSQL goes away while a command runs', () => {
       code: 'E_STORAGE_FAILED',
       hint: expect.stringMatching(/^Nothing was (?:done|stored)\. .*again in a moment/),
     });
+    // The outage is known by now: nobody waits for the database again.
+    const askedAt = performance.now();
+    expect(await ann.call(agent, 'read', { file_path: 'runs' })).toMatchObject({ status: 503 });
+    expect(performance.now() - askedAt).toBeLessThan(5000);
     await end(postgres!);
     await expect
       .poll(async () => (await ann.call(agent, 'read', { file_path: 'runs' })).body.content, patience)

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { connectStdio, makeDirectory, runCroft, startServer } from '../support/harness.ts';
+import { addAccount } from '../support/servers/installation.ts';
+import { adminToken, mustBe } from '../support/servers/platform.ts';
 
 /** Everything in a directory, but what SQLite and the server that runs write by themselves. */
 function lookAt(directory: string) {
@@ -55,4 +57,18 @@ test('a server that stops leaves the data directory to the next', async () => {
   expect(readdirSync(fixture.at('data'))).not.toContain('server');
   await using second = await startServer(flags);
   expect((await fetch(`${second.url}/healthz`)).status).toBe(200);
+});
+
+test('a data directory that is named from the current directory is used as any other', async () => {
+  using fixture = makeDirectory({ 'work/a.txt': 'a' });
+  mkdirSync(fixture.at('data'));
+  // A server that runs as root gives workspaces owners of their own only if they may pass through these directories.
+  for (const path of [fixture.path, fixture.at('data')]) chmodSync(path, 0o755);
+  const start = { cwd: fixture.path, env: { CROFT_ADMIN_TOKEN: adminToken } };
+  await using server = await startServer(['--workspace', 'work', '--data', 'data'], start);
+  const ann = await addAccount(server, 'ann');
+  const [sandbox, workspaceId] = [await ann.newSandbox({ permissionMode: 'bypass' }), await ann.newWorkspace()];
+  const agent = await ann.newAgent({ sandbox, workspaces: [{ name: 'w', workspaceId }] });
+  mustBe(200, await ann.call(agent, 'write', { file_path: 'b.txt', content: 'b' }));
+  expect(mustBe(200, await ann.call(agent, 'bash', { command: 'cat b.txt' })).output).toBe('b');
 });

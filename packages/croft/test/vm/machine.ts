@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const here = import.meta.dirname;
 const repository = join(here, '../../../..');
-const kernel = '/usr/bin/linux.uml';
+export const kernel = '/usr/bin/linux.uml';
 
 /** How much control a job has over control groups. `enter.sh` describes each way. */
 export const ways = ['root', 'delegated', 'beside', 'crowded', 'contained', 'plain'] as const;
@@ -72,7 +72,7 @@ function toScript(jobs: readonly Job[]): string {
   return [variables, 'code=0', ...lines.map((line) => `${line} || code=$?`), 'exit $code', ''].join('\n');
 }
 
-function compileXstate(directory: string): string {
+export function compileXstate(directory: string): string {
   const library = join(directory, 'xstate.so');
   execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, join(here, 'xstate.c'), '-ldl']);
   return library;

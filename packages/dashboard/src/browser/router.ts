@@ -5,7 +5,7 @@ interface Place {
   readonly query: URLSearchParams;
 }
 
-/** What the page shows is in the address, so that a link leads to it and the way back is the browser's own. */
+/** The address says what the page shows, so that links and the back button of the browser work. */
 const here = signal<Place>(read());
 
 export const path = computed(() => here.value.path);

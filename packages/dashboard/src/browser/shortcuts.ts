@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** What keys do. A key is a character, or two after each other: `g n`. */
+/** Actions by key. A key is one character, or two that are pressed one after the other: `g n`. */
 type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const offKey = 'croft-keys';

@@ -12,7 +12,7 @@ type Message =
 
 interface StreamOptions {
   readonly accountId: string;
-  /** Where the lists that the page has read end. */
+  /** Position in the audit trail up to which the page has read lists. */
   readonly after: string | undefined;
   onEvent(event: AccountEvent): void;
   /** The stream has ended for good: the session may be over. */

@@ -1,6 +1,6 @@
 import type { AccountEvent, AuditRecord } from '@croft/protocol';
 
-/** What happened to a call, or that something else happened. */
+/** How a call ended, or another event that is no call. */
 export type Outcome = 'running' | 'ran' | 'failed' | 'asks' | 'denied' | 'violation' | 'change';
 
 /** One line of the feed: a call from its beginning to its end, or a change that a person made. */
@@ -15,12 +15,12 @@ export interface FeedRow {
   readonly tool: string;
   readonly workspace: string;
   readonly workspaceId: string;
-  /** What it was about, in one line. */
+  /** The command, file or subject of the event, in one line. */
   readonly title: string;
   readonly durationMs?: number | undefined;
   readonly code?: string | undefined;
   readonly exitCode?: number | undefined;
-  /** What takes it back. */
+  /** Id of the checkpoint that undoes the call. */
   readonly checkpoint?: string | undefined;
   readonly violations: readonly Violation[];
 }

@@ -17,7 +17,7 @@ export const feed = signal<readonly FeedRow[]>([]);
 /** Whether the feed was read at all, so that an empty one is empty. */
 export const feedState = signal<'loading' | 'ready'>('loading');
 export const feedError = signal<RequestError | undefined>(undefined);
-/** Where the older rows begin. Without it, there are none. */
+/** Cursor of the older rows. Without it, there are none. */
 export const olderRows = signal<string | undefined>(undefined);
 
 const pageSize = 200;
@@ -98,7 +98,7 @@ const collections: Readonly<Record<string, string>> = {
   approval: '/v1/approvals',
 };
 
-/** Which addresses answer something else after this record. */
+/** Returns the addresses whose stored answers are outdated after this record. */
 function findStale({ action, target, details }: AuditRecord): string[] {
   const [kind = ''] = action.split('.');
   const collection = collections[kind];
@@ -117,7 +117,10 @@ function findChanged(action: string, text: string): string[] {
   return [`/v1/workspaces/${encodeURIComponent(String(workspaceId ?? workspace))}/`];
 }
 
-/** At most this many events are handled in one frame, in a few milliseconds. The others of a burst wait for the next. */
+/**
+ * Most events that are handled in one frame, which takes a few milliseconds. The others of a burst wait for the next
+ * frame.
+ */
 const mostAtOnce = 400;
 /** A list that changes faster than this cannot be read. */
 const slowestMs = 100;

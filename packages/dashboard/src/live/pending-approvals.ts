@@ -13,7 +13,10 @@ const pendingPath = '/v1/approvals?state=pending&limit=200';
 
 const listed = signal<readonly Approval[]>([]);
 
-/** What waits for a person, oldest first: a new one goes below. An approval expires without an event. */
+/**
+ * Approvals that wait for a person, oldest first, so that a new one appears below. An approval expires without an
+ * event.
+ */
 export const pendingApprovals = computed(() =>
   listed.value.filter(({ expiresAt, state }) => state === 'pending' && Date.parse(expiresAt) > now.value),
 );
@@ -35,7 +38,7 @@ export function useApprovalNews(): void {
   }, [resource]);
 }
 
-/** What is in the first list is no news. */
+/** Approvals in the first list are not announced as new. */
 function takeList(approvals: readonly Approval[], known: ReadonlySet<string> | undefined): ReadonlySet<string> {
   listed.value = [...approvals].reverse();
   if (known) for (const approval of approvals) if (!known.has(approval.approvalId)) tell(approval);

@@ -33,7 +33,7 @@ export function Dialog({ title, children, onClose, isWide }: DialogProps) {
 interface ConfirmProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** What the button does, in a verb. */
+  /** Text of the button, a verb. */
   readonly action: string;
   readonly isDangerous?: boolean;
   onConfirm(): void;

@@ -11,7 +11,7 @@ interface DiffFileProps {
   readonly path: string;
   /** A unified diff. Left out: the content is no text, or too long. */
   readonly diff: string | undefined;
-  /** What happened to the file, when there is no text: `added`, `removed`, `changed`. */
+  /** Kind of change if there is no text to compare: `added`, `removed`, `changed`. */
   readonly change: string;
   readonly layout: DiffLayout;
   readonly isOpen?: boolean;

@@ -56,7 +56,10 @@ interface LoadedProps<Answer> {
   children(data: Answer): ComponentChildren;
 }
 
-/** What a request answered. Earlier data stays while the server is away. */
+/**
+ * Shows the answer of a request, or its failure, or a skeleton while it loads. Earlier data stays while the server is
+ * away.
+ */
 export function Loaded<Answer>({ from, rows, onRetry, children }: LoadedProps<Answer>) {
   const { data, error } = from.value;
   if (data !== undefined) return <>{children(data)}</>;

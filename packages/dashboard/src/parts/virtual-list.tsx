@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Which rows of fixed height have to be there, so that a window of `height` at `top` is filled. */
+/** Returns the rows of fixed height that fill a window of `height` at `top`. */
 export function findVisibleRows(view: { top: number; height: number; row: number; count: number; spare?: number }) {
   const { top, height, row, count, spare = 6 } = view;
   const start = Math.max(0, Math.min(count, Math.floor(top / row)) - spare);

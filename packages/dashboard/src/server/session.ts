@@ -16,7 +16,7 @@ const state = signal<SessionState>({ kind: 'unknown' });
 
 export const sessionState = computed(() => state.value);
 
-/** Who is signed in. Pages are shown only then. */
+/** The signed-in person. Pages are shown only while there is one. */
 export const session = computed(() => (state.value.kind === 'in' ? state.value.session : undefined));
 
 export function mayDo(scope: SignedIn['scopes'][number]): boolean {

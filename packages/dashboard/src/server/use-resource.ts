@@ -2,7 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type RequestError, request, toRequestError } from './request.ts';
 
-/** What a GET has answered, as far as it is known. It stays while it is asked for again, and while the server is away. */
+/** The last answer of a GET. It stays while the page asks again, and while the server is away. */
 export interface Resource<Answer> {
   readonly data: Answer | undefined;
   readonly error: RequestError | undefined;

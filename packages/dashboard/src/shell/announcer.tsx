@@ -1,6 +1,6 @@
 import { politeNews, urgentNews } from '../browser/announce.ts';
 
-/** Where a screen reader hears news. */
+/** The elements whose text a screen reader reads out. */
 export function Announcer() {
   return (
     <div class="visually-hidden">

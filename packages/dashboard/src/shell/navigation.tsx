@@ -11,7 +11,7 @@ interface Entry {
   readonly href: string;
   readonly name: string;
   readonly icon: IconName;
-  /** On a phone it is in the menu. */
+  /** On a phone, the entry is in the menu. */
   readonly isLater?: true;
 }
 

@@ -6,7 +6,7 @@ interface ChangedPart {
 
 const longestLine = 1000;
 
-/** What differs between two lines, in whole words: the common beginning and end are left alone. */
+/** Finds the part in which two lines differ, in whole words: without their common beginning and end. */
 export function findChangedPart(text: string, other: string): ChangedPart[] {
   if (text.length > longestLine || other.length > longestLine) return [{ text, isChanged: false }];
   const [words, others] = [toWords(text), toWords(other)];

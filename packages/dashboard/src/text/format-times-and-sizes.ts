@@ -59,7 +59,7 @@ const modes: Readonly<Record<string, string>> = {
   bypass: 'asks nothing',
 };
 
-/** What a permission mode means. */
+/** Explains a permission mode in a few words. */
 export function toModeWords(mode: string): string {
   return modes[mode] ?? mode;
 }

@@ -1,7 +1,7 @@
 /** A piece of a text: as it is, or a character that a person would not see, by a mark. */
 interface MarkedPiece {
   readonly text: string;
-  /** What the character is, for people. Left out for text that shows itself. */
+  /** Name of the hidden character, for people. Absent for visible text. */
   readonly meaning?: string;
 }
 

@@ -44,7 +44,7 @@ export const requestErrors = {
     status: 409,
     hint: 'An approval is decided once. Look at its state; a new call asks for a new approval.',
   },
-  // Nothing ran: a client may send the same request to the server that the message names.
+  // The call did not run: a client may send the same request to the server that the message names.
   E_OTHER_SERVER: {
     kind: 'other_server',
     status: 421,

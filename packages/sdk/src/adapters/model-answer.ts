@@ -3,7 +3,7 @@ import { z } from 'zod';
 const WithImage = z.looseObject({ image: z.object({ data: z.string(), mimeType: z.string() }) });
 
 export interface ModelAnswer {
-  /** What the tool answered, as JSON. */
+  /** The answer of the tool as JSON. */
   readonly text: string;
   /** In base64. */
   readonly image?: { readonly data: string; readonly mimeType: string };

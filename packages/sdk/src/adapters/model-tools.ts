@@ -8,8 +8,8 @@ export interface ModelToolsOptions {
   /** Names of tools. Default: those that MCP clients list. */
   readonly only?: readonly string[] | undefined;
   /**
-   * Who agrees to a call that needs a person. `croft` (default): somebody at the approval inbox, and the call waits.
-   * `caller`: the person at the framework, who decides with the key of this program.
+   * The person who decides a call that needs approval. `croft` (default): somebody at the approval inbox, and the call
+   * waits. `caller`: the person at the framework, who decides with the key of this program.
    */
   readonly approvals?: 'croft' | 'caller' | undefined;
 }

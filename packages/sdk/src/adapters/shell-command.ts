@@ -17,7 +17,7 @@ export function toExitCode({ exitCode, signal }: Pick<CommandResult, 'exitCode' 
   return exitCode ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
 }
 
-/** What the command printed to the second stream, with what the sandbox refused and a time that ran out. */
+/** Returns stderr of the command, with violations of the sandbox and a timeout. */
 export function toErrorOutput({ stderr, timedOut, violations }: CommandResult): string {
   const notes = [
     ...(timedOut ? ['croft: the time of this command ran out, and it was ended'] : []),

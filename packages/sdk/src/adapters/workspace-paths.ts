@@ -21,7 +21,7 @@ export function createWorkspacePaths(box: Pick<Box, 'root'>, { isRoot }: PathOpt
     /** For a command. A directory outside of the workspace is one that commands see. */
     toDirectory: async (path: string): Promise<string> => (path.startsWith('/') ? path : `${await root()}/${path}`),
 
-    /** From the root of the workspace; empty for the root itself. */
+    /** Converts a path to one from the root of the workspace; empty for the root itself. */
     async toRelative(path: string): Promise<string> {
       const whole = normalize(path);
       if (!path.startsWith('/')) return whole;

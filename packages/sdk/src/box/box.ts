@@ -54,9 +54,9 @@ export interface Box extends AsyncDisposable {
   tests(options?: TestOptions): Promise<TestReport>;
   /** Calls any tool of the agent. */
   call(tool: string, input?: ToolInput, options?: CallOptions): Promise<ToolAnswer>;
-  /** What a call would do now. Runs nothing; makes the approval if a person has to agree. */
+  /** Says what a call would do now. Runs nothing; requests the approval if a person has to agree. */
   ask(tool: string, input?: ToolInput): Promise<CallOutlook>;
-  /** What the agent may do. */
+  /** Says what the agent may do in each of its workspaces. */
   fence(): Promise<AgentFence>;
   /** The directory of the workspace, as commands in the sandbox see it. */
   root(): Promise<string>;
@@ -66,7 +66,7 @@ export interface Box extends AsyncDisposable {
   snapshots(): Promise<Snapshot[]>;
   /** Makes the files what they were. What was there before becomes a snapshot too. */
   restore(snapshot: string): Promise<z.output<typeof SnapshotRestored>>;
-  /** What changed since a snapshot or, without one, what the last call that changed files did. */
+  /** Returns the changes since a snapshot or, without one, the changes of the last call that changed files. */
   diff(options?: { readonly since?: string | undefined }): Promise<FileChanges>;
   /** Takes back what the last calls changed: all of it or nothing. */
   undo(options?: UndoOptions): Promise<z.output<typeof CallsUndone>>;

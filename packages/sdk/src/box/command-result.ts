@@ -6,7 +6,7 @@ export const Violation = z.object({
   rule: z.string(),
   /** The refused path, host, system call or limit. */
   target: z.string(),
-  /** What to do next. */
+  /** Advice for the caller. */
   next: z.string(),
 });
 export type Violation = z.output<typeof Violation>;

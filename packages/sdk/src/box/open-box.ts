@@ -15,7 +15,7 @@ export interface OpenOptions {
   readonly sandbox?: string | SandboxConfig | undefined;
   /** The name of the session. A box with the same session has its directory and its background commands. */
   readonly session?: string | undefined;
-  /** What happens to a call that a person has to agree to. Default: it waits. */
+  /** Says what a call does that needs approval. Default: it waits. */
   readonly approvals?: ApprovalPolicy | undefined;
   /** Make the workspace if there is none of this name. Default: true. */
   readonly create?: boolean | undefined;

@@ -63,7 +63,7 @@ function follow(socket: WebSocket): Terminal {
   exit.promise.catch(() => {});
   socket.addEventListener('message', ({ data }: MessageEvent<string | ArrayBuffer>) => {
     if (typeof data !== 'string') printed.push(new Uint8Array(data));
-    else hear(TerminalServerMessage.parse(JSON.parse(data)), exit);
+    else receive(TerminalServerMessage.parse(JSON.parse(data)), exit);
     ring();
   });
   socket.addEventListener('close', () => {
@@ -99,7 +99,7 @@ function follow(socket: WebSocket): Terminal {
   };
 }
 
-function hear(said: TerminalServerMessage, exit: PromiseWithResolvers<TerminalExit>): void {
+function receive(said: TerminalServerMessage, exit: PromiseWithResolvers<TerminalExit>): void {
   if (said.type === 'exit') exit.resolve({ code: said.code, signal: said.signal });
   if (said.type === 'error') exit.reject(new CroftError('E_INTERNAL', said.message, { details: { code: said.code } }));
 }

@@ -5,7 +5,7 @@ import type { Client } from '../client/create-client.ts';
 import { pause } from '../connection/resilient-fetch.ts';
 import { CroftError } from '../errors/croft-error.ts';
 
-/** What happens when a person has to agree to a call: the call waits for the decision, or throws at once. */
+/** Says what a call does that needs approval: it waits for the decision, or throws at once. */
 export type ApprovalPolicy = 'wait' | 'throw';
 
 export interface ToolCallerOptions {

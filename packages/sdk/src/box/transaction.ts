@@ -29,11 +29,11 @@ const Ran = z.object({
 const Committed = z.object({ added: Paths, changed: Paths, removed: Paths, refused: Paths });
 const Discarded = z.object({ discarded: z.string() });
 
-/** What a command did on a copy of the workspace, until it is committed or discarded. */
+/** The changes of a command on a copy of the workspace, until they are committed or discarded. */
 export interface Transaction extends AsyncDisposable {
   /** Both streams of the command are in `stdout`, in the order in which they were printed. */
   readonly result: CommandResult;
-  /** What a commit would change. */
+  /** Changes that a commit would make. */
   readonly changes: z.output<typeof Ran>['changes'];
   /** All changes, or none if one of the paths has changed in the workspace meanwhile (`E_CONFLICT`). */
   commit(options?: CallOptions): Promise<z.output<typeof Committed>>;

@@ -8,7 +8,7 @@ export interface AccountEventOptions {
   readonly after?: string | undefined;
 }
 
-/** What happens in the account, until the signal: comes back by itself where the connection broke. */
+/** Yields the events of the account until the signal aborts. Connects again after a connection is lost. */
 export function createEvents(send: Send) {
   return ({ signal, after }: AccountEventOptions = {}): AsyncGenerator<AccountEvent & { id?: string }> =>
     readEvents(send, '/v1/events', AccountEvent, {

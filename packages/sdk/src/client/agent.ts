@@ -65,13 +65,13 @@ export function createAgent({ request, send }: AgentRequests, agentId: string, {
         ...{ answer: Result, accepted: ApprovalAnswer, body: input, headers: given, signal },
       });
     },
-    /** What the call would do. Runs nothing; makes the approval if the call needs one. */
+    /** Says what the call would do. Runs nothing; requests the approval if the call needs one. */
     ask: (tool: string, input: Record<string, unknown>) =>
       request('POST', root + path`/tools/${tool}/ask`, { answer: CallOutlook, body: input, headers }),
-    /** What the command of a running call has printed so far. */
+    /** Returns the output so far of a running call. */
     output: async (callId: string) =>
       (await request('GET', root + path`/calls/${callId}/output`, { answer: CallOutput })).output,
-    /** What the agent may do in each of its workspaces. */
+    /** Says what the agent may do in each of its workspaces. */
     fence: () => request('GET', `${root}/fence`, { answer: AgentFence, headers }),
     prompt: async () => (await request('GET', `${root}/prompt`, { answer: AgentPrompt, headers })).prompt,
     sessions: {

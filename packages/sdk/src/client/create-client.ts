@@ -33,9 +33,9 @@ export function createClientOn(connection: Connection) {
     secrets: createSecrets(request),
     approvals: createApprovals(request),
     audit: createAudit(request),
-    /** What happens in the account from now on, or after a position. */
+    /** Events of the account from now on, or after a position. */
     events: createEvents(send),
-    /** What a workspace was: its snapshots, and what calls changed. */
+    /** History of a workspace: its snapshots, and the changes of calls. */
     history: (workspaceId: string) => createHistory(request, workspaceId),
     /** Copies of a workspace. */
     forks: (workspaceId: string) => createForks(request, workspaceId),

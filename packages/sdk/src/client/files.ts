@@ -44,7 +44,7 @@ export interface SearchOptions {
 export interface DownloadOptions {
   /** As it was in this snapshot. */
   readonly snapshot?: string | undefined;
-  /** From the first of these bytes to before the last. */
+  /** Bytes from `start` up to but not including `end`. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
   /** An ETag: an unchanged file is not sent again, and `body` is empty. */
   readonly ifNoneMatch?: string | undefined;

@@ -1,10 +1,10 @@
 import { Deleted, SessionAnswer, SignInLink } from '@croft/protocol';
 import type { Request } from './request.ts';
 
-/** Who the caller is, and sign-in at the page. */
+/** Client for the caller's own session: its rights, and sign-in at the page. */
 export function createSession(request: Request) {
   return {
-    /** What the key may do. */
+    /** Returns the rights of the key. */
     get: async () => (await request('GET', '/v1/session', { answer: SessionAnswer })).session,
     /** A link that opens the page signed in, once, within a minute. */
     link: () => request('POST', '/v1/session/links', { answer: SignInLink }),

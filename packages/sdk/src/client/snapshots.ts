@@ -45,10 +45,10 @@ export function createHistory(request: Request, workspaceId: string) {
     },
     checkpoints: async (limit?: number) =>
       (await request('GET', `${root}/checkpoints`, { answer: CheckpointList, query: { limit } })).checkpoints,
-    /** What one call changed. */
+    /** Returns the diff of one call. */
     diffOf: (checkpointId: string) =>
       request('GET', root + path`/checkpoints/${checkpointId}/diff`, { answer: CheckpointDiff }),
-    /** What the last calls changed, or one of them: all of it or nothing. */
+    /** Undoes the last calls, or one of them: all of their changes or none. */
     undo: (options: UndoOptions = {}) => request('POST', `${root}/undo`, { answer: CallsUndone, body: { ...options } }),
   };
 }

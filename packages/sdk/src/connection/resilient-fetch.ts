@@ -65,7 +65,7 @@ function isHarmless({ method = 'GET', headers }: RequestInit): boolean {
   return repeatable.has(method) || new Headers(headers).has('idempotency-key');
 }
 
-/** What `fetch` throws for an abort is thrown as it is. */
+/** Converts what `fetch` throws into an error of the SDK. An abort is thrown as it is. */
 function toFailure(thrown: unknown, { signal, method = 'GET' }: RequestInit, address: string): Failure {
   if (signal?.aborted) throw thrown;
   if (CroftError.is(thrown)) return { error: thrown };

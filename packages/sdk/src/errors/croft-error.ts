@@ -1,7 +1,7 @@
 import { AppError, type Approval, type ErrorBody, type ErrorCode, ErrorEnvelope, errorCatalog } from '@croft/protocol';
 import type { CommandResult } from '../box/command-result.ts';
 
-/** What `details` holds, for the codes whose details a program acts on. */
+/** Types of `details` by error code, for the codes whose details a program acts on. */
 interface KnownDetails {
   readonly E_APPROVAL_REQUIRED: { readonly approval: Approval };
   readonly E_APPROVAL_DENIED: { readonly approvalId: string; readonly reason?: string };

@@ -1,7 +1,7 @@
 import type { MutableTree } from './fake-tree.ts';
 import { toBytes } from './fake-tree.ts';
 
-/** What a command does. */
+/** The effects of a fake command: its output, exit code, files and duration. */
 export interface FakeCommand {
   readonly stdout?: string | undefined;
   readonly stderr?: string | undefined;

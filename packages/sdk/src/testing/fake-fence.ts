@@ -3,7 +3,7 @@ import { needsApproval } from './fake-approvals.ts';
 import { type FakeState, mustFind } from './fake-state.ts';
 import { type FakeTool, fakeTools } from './fake-tools.ts';
 
-/** What an agent may do: its permission mode alone decides. */
+/** Says what an agent of the fake may do: its permission mode alone decides. */
 export function describeFence(state: FakeState, id: string): AgentFence {
   const { agentId, config } = mustFind(state.agents, id, 'Agent');
   const { permissionMode } = mustFind(state.sandboxes, config.sandbox ?? '', 'Sandbox').config;

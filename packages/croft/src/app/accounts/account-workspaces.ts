@@ -40,7 +40,7 @@ interface AccountWorkspacesOptions {
   /** Opens workspaces that are on a runner. */
   readonly remote: Pick<FleetWorkspaces, 'open'>;
   readonly codeIndexes?: OpenedWorkspacesOptions['codeIndexes'];
-  /** Which data directory has a local workspace. Absent: this one has all. */
+  /** Tells which data directory has a local workspace. Absent: the data directory of this server has all. */
   readonly binding?: Pick<DataDirectoryBinding, 'mustBeHere'> | undefined;
   readonly emit: Emit;
   onWarning(message: string): void;

@@ -12,7 +12,7 @@ interface BindingOptions {
   onWarning(message: string): void;
 }
 
-/** Where a server listens, and on which machine. */
+/** The address at which a server listens, and its machine. */
 export type ServerAddress = Pick<DataDirectoryRow, 'host' | 'address'>;
 
 export type DataDirectoryBinding = ReturnType<typeof createDataDirectoryBinding>;
@@ -47,7 +47,7 @@ export function createDataDirectoryBinding({ id, records, now, onWarning }: Bind
   return {
     id,
     refresh,
-    /** To be called once the server listens: errors of other servers name this address. */
+    /** Stores the address of this server, for the errors of other servers. Call it when the server listens. */
     async announce(own: ServerAddress): Promise<void> {
       server = own;
       await putOwn().catch((thrown) =>

@@ -97,7 +97,7 @@ export function createAgents(options: AgentsOptions) {
       return toAgentFence(owner.agentId, runtime.toolbox.fence(), granted.surface, [...secrets.keys()]);
     },
 
-    /** What the command of a running call has printed so far: see `Toolbox.outputOf`. */
+    /** Returns the output so far of a running call: see `Toolbox.outputOf`. */
     async outputOf({ accountId, agentId }: SessionOwner, call: string): Promise<string | undefined> {
       await openSurface(accountId, agentId);
       const outputs = runtimes.of(accountId, agentId).map(([, { runtime }]) => runtime.outputOf(call));

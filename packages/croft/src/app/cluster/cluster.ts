@@ -54,7 +54,7 @@ export function createCluster(options: ClusterOptions) {
   let resume = () => {};
   const hooks = {
     async onBeat(wasCutOff: boolean) {
-      // What another server has taken over ends before anything here goes on.
+      // Work that another server has taken over ends here before anything else goes on.
       if (wasCutOff) await leases.verify();
       resume();
       resume = () => {};

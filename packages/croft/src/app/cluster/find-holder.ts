@@ -56,7 +56,9 @@ export function createHolderFinder(options: HolderOptions) {
       if (!record) throw notFound('Workspace');
       return holderOf(toAnchor({ name: '', record, reads: 'mount' }), isFresh);
     },
-    /** Of the terminal of a person. An unknown sandbox or workspace is reported where the terminal would open. */
+    /**
+     * Finds the server for a person's terminal. An unknown sandbox or workspace is reported where the terminal opens.
+     */
     async ofTerminal({ accountId, sandboxId, workspaceId }: TerminalOwner, isFresh: boolean): Promise<Holding> {
       const [sandbox, record] = await Promise.all([
         registry.sandboxes.open(accountId, sandboxId),

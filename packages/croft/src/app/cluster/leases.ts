@@ -20,7 +20,7 @@ interface LeasesOptions {
   onLost(lease: HeldLease): Promise<void>;
 }
 
-/** What a lease is for: a workspace, or an agent without a workspace that needs one. */
+/** The subject of a lease: a workspace, or an agent without a workspace. */
 export interface LeaseSubject {
   readonly accountId: string;
   readonly agentId?: string | undefined;

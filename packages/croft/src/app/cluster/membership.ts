@@ -18,7 +18,7 @@ interface MembershipOptions {
   onWarning(message: string): void;
 }
 
-/** What else depends on the connection of this server to the database. */
+/** Called when the connection of this server to the database holds or is lost. */
 interface MembershipHooks {
   /** After each stored beat. `wasCutOff`: other servers may have taken over what this one had. */
   onBeat(wasCutOff: boolean): Promise<void>;
@@ -27,7 +27,10 @@ interface MembershipHooks {
 
 export type Membership = ReturnType<typeof createMembership>;
 
-/** This server among those that share a database: it beats, and knows who else does. */
+/**
+ * Makes this server one of those that share a database: it stores a beat every two seconds, and reads the beats of the
+ * others.
+ */
 export function createMembership({ records, now, directory, onWarning }: MembershipOptions) {
   const id = newRandomName('server');
   const servers = createKnownServers({ records, now, id });

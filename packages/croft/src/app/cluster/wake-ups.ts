@@ -47,12 +47,12 @@ export function createWakeUps({ notices }: Pick<Records, 'notices'>, { isAlone, 
         runner: onRunner,
         server: onServer,
       };
-      const hear = (text: string) => {
+      const onMessage = (text: string) => {
         const [topic = '', id = ''] = text.split(' ');
         if (Object.hasOwn(handlers, topic)) handlers[topic]?.(id);
       };
       await notices
-        ?.listen(hear)
+        ?.listen(onMessage)
         .catch((thrown) => onWarning(`wake-ups of other servers are not heard, and come later: ${thrown}`));
     },
   };

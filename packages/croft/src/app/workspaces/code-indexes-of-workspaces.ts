@@ -45,7 +45,10 @@ export function openCodeIndexes({ data, syntax, onWarning }: CodeIndexesOptions)
   }
 
   return {
-    /** Nothing is opened before its first use. An index in the workspace itself would be part of it: there is none. */
+    /**
+     * Returns the index of a workspace; it is opened at its first use. Returns nothing if the index would be inside the
+     * workspace itself.
+     */
     of(workspace: WorkspaceDirectory): CodeIndex | undefined {
       const { key, tree, files, withSearchBox, mustBeThere } = workspace;
       if (!indexes || data === undefined || (key.startsWith('/') && !isOutside(data, key))) return undefined;

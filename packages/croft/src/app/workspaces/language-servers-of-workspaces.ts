@@ -94,7 +94,7 @@ export function createLanguageServersOfWorkspaces(options: CodeServersOptions) {
     /** The mode of this machine. Absent: there are no servers. */
     serverMode: mode === 'safe' || mode === 'full' ? mode : undefined,
     whyNone: `they are off here (--code ${mode})`,
-    /** Nothing is started before its first use. */
+    /** Returns the language servers of a workspace. Each starts at its first use. */
     of(directory: WorkspaceDirectory, wanted: ServerMode): LanguageServers {
       const key = JSON.stringify([directory.key, directory.root, wanted]);
       if (directories.has(key)) directories.set(key, directory);

@@ -8,12 +8,12 @@ export interface ApprovalDecision {
   readonly scope?: 'once' | 'session' | undefined;
 }
 
-/** Where approvals are: on a server, or in the data directory of this machine. */
+/** The approvals of a server, or those in the data directory of this machine. */
 export interface ApprovalSource extends AsyncDisposable {
   list(state?: 'pending'): Promise<readonly Approval[]>;
   get(approvalId: string): Promise<Approval>;
   decide(approvalId: string, decision: ApprovalDecision): Promise<Approval>;
-  /** Those that wait now, and then whatever happens to approvals, until the signal aborts. */
+  /** Yields the approvals that wait now, and then every change of an approval, until the signal aborts. */
   watch(signal: AbortSignal): AsyncIterable<ApprovalEvent>;
 }
 

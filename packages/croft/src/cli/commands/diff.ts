@@ -30,7 +30,7 @@ export const diff = defineClientCommand({
 
 type History = ReturnType<Parameters<Parameters<typeof defineClientCommand>[0]['run']>[0]['client']['history']>;
 
-/** What one call changed: the one that is named, or the last one. */
+/** Finds the checkpoint of the named call, or of the last call that changed files. */
 async function findCall(history: History, named: string | undefined) {
   const checkpointId = named ?? (await history.checkpoints(1))[0]?.checkpointId;
   return checkpointId === undefined ? undefined : history.diffOf(checkpointId);

@@ -1,6 +1,6 @@
 import type { AnyCommand, Command, Completion, Option } from '../command.ts';
 
-/** What could come next: these words, names that have to be looked up, or paths of this machine. */
+/** Candidates for the next word: fixed words, names to look up, or paths of this machine. */
 export type CompletionCandidates =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'names'; readonly of: Exclude<Completion, readonly string[] | 'file'>; readonly before: Given }

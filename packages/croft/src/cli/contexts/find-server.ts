@@ -14,7 +14,10 @@ interface ServerAccess {
   readonly baseUrl: string;
   /** Reads the key when it is used. Missing: nothing says who the caller is. */
   readonly readKey: (() => string) | undefined;
-  /** Nobody named a server or a key: it is the server of the data directory, with its own token. */
+  /**
+   * True if neither a server nor a key was named: then the server of the local data directory is used, with its own
+   * token.
+   */
   readonly isLocal: boolean;
 }
 

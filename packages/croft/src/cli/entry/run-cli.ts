@@ -8,7 +8,7 @@ import { parseArguments } from '../parse-arguments.ts';
 import { describe, overview } from './render-help.ts';
 import { requireLinux } from './require-linux.ts';
 
-/** What shells call: `croft help` does not show it. */
+/** Adds the command that shells call for completion, which `croft help` does not show. */
 const all: Readonly<Record<string, ListedCommand>> = {
   ...commands,
   __complete: {

@@ -31,7 +31,7 @@ export function toAuditLine(record: AuditRecord): LogLine | undefined {
   return { at: record.at, who, session, what: isCall ? about : join(record.action, about), how };
 }
 
-/** What a row of the audit trail says. */
+/** Says in a few words what a row of the audit trail records. */
 export function describeAuditRow({ action, actor, target, details }: AuditRecord) {
   const [who = '', ...rest] = actor.split(' ');
   const about = (parseJson(details) ?? {}) as Details;

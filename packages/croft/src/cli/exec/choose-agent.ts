@@ -12,8 +12,9 @@ interface Wanted {
 const madeName = /^box /;
 
 /**
- * Whose tools run the command: those of the agent that is named, or of the only agent that has the workspace. Undefined
- * where there is none, or a sandbox is named: then there is an agent for the pair of workspace and sandbox.
+ * Chooses the agent whose tools run the command: the named agent, or the only agent that has the workspace. Returns
+ * `undefined` if no agent has it, or if a sandbox is named: then the pair of workspace and sandbox gets an agent of its
+ * own.
  */
 export async function chooseAgent(
   client: Client,

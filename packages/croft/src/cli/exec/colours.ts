@@ -25,7 +25,7 @@ export function createColourFilter() {
       isColoured ||= parts.some((part) => colour.test(part));
       return parts.map((part, index) => (index % 2 === 1 ? part : strip(part))).join('');
     },
-    /** What follows the command is not in its colours. */
+    /** Returns the rest of the output, and ends the colours of the command if it used any. */
     end: () => strip(decoder.end()) + strip.flush() + (isColoured ? plainAgain : ''),
   };
 }

@@ -22,7 +22,7 @@ export interface SyncOptions {
 }
 
 export interface SyncResult extends FileSyncPlan {
-  /** What is neither a file nor a directory on the side that was read. */
+  /** Paths on the side that was read that are neither files nor directories. */
   readonly skipped: readonly string[];
 }
 

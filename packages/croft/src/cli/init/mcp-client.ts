@@ -31,7 +31,7 @@ export interface McpClient {
 
 type ClientFiles = Pick<McpClient, 'sign' | 'userFile'>;
 
-/** Where a client keeps its settings on a system. */
+/** Returns the settings files of a client on this system. */
 export function filesOf(client: McpClient, platform: NodeJS.Platform = process.platform): ClientFiles {
   return client.elsewhere?.[platform] ?? client;
 }

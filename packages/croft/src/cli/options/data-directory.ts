@@ -1,10 +1,15 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { isDataInWorkspace, type ProtectedDirectories } from './readable-directories.ts';
 
-/** Creates the data directory if it is missing. Reports one that cannot be used before anything else starts. */
-export function useDataDirectory(data: string): string {
+/**
+ * Creates the data directory if it is missing, and returns its absolute path. Reports one that cannot be used before
+ * anything else starts.
+ */
+export function useDataDirectory(wanted: string): string {
+  const data = resolve(wanted);
   try {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -10,7 +10,7 @@ export const exitCodes = {
   unreachable: 7,
   /** As shells count SIGPIPE. */
   readerGone: 141,
-  // Of `croft exec`, whose other codes are those of the command.
+  // Used only by `croft exec`; all its other codes are those of the command.
   timeOver: 124,
   ownFailure: 125,
   notExecutable: 126,

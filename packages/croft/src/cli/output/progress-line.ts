@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 
-/** What a command has done so far, on a line of the terminal that is written over and over. */
+/** One line of the terminal that is overwritten with the progress of a command. */
 export interface ProgressLine extends Disposable {
   show(text: string): void;
 }

@@ -72,7 +72,10 @@ export function toAddress({ host, port, addr }: ServeValues) {
   return { host: (host ?? (addrHost || '127.0.0.1')).replace(/^\[(.*)\]$/, '$1'), port: Number(written) };
 }
 
-/** Where other servers reach this one. An address of all interfaces is nobody's address. */
+/**
+ * Returns the origin at which other servers reach this one. Throws for anything but an `http` or `https` URL without a
+ * path.
+ */
 export function toAdvertised({ advertise }: Pick<ServeValues, 'advertise'>): string | undefined {
   if (advertise === undefined) return undefined;
   const url = URL.canParse(advertise) ? new URL(advertise) : undefined;

@@ -142,7 +142,7 @@ async function createRowReader(sources: readonly AuditSource[], after: string | 
       events.push({ id: writePositions(merged.positions()), event: { type: 'audit', record: row } });
       if (events.length >= rowsPerTake) break;
     }
-    // At the end, the rows of other accounts are passed too.
+    // When no rows of this account are left, the position moves past the rows of other accounts too.
     const passed = merged.positions();
     positions = events.length < rowsPerTake ? passed.map((one, index) => Math.max(one, last[index] ?? 0)) : passed;
     return events;

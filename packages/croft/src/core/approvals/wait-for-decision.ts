@@ -22,7 +22,7 @@ interface WaitForDecisionOptions {
 export interface WaitingCall {
   readonly asker: Asker;
   readonly signal: AbortSignal;
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`: then the call stops waiting. */
   readonly giveUpAt: number;
 }
 

@@ -49,7 +49,7 @@ export interface Caller {
    * where a person can be asked.
    */
   readonly asker?: Asker | 'later' | undefined;
-  /** Nothing runs: the call ends where it would begin, and asks a person if it needs that. */
+  /** Checks the call, and asks a person if it needs an approval, but runs nothing. */
   readonly onlyAsks?: true | undefined;
 }
 
@@ -151,7 +151,8 @@ export function createRunInWorkspace(options: RunInWorkspaceOptions) {
   }
 
   /**
-   * Nothing of the call runs before the beginning is recorded. What has to be read before the call is read meanwhile.
+   * Writes the beginning of the call to the audit trail. The call changes nothing before that is done; files that the
+   * history needs are read meanwhile.
    */
   async function recordBegin(
     { name: tool, access }: Tool,

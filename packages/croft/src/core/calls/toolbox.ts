@@ -93,8 +93,8 @@ export function createToolbox(options: ToolboxOptions) {
     fence: () => toToolPermissions(workspaces.list(), tools.filter(options.isIncluded), options.onReadOnly),
 
     /**
-     * What the command of a call in progress has printed so far, as its answer would show it. `undefined`: no such call
-     * runs a command here.
+     * Returns the output so far of a call in progress, as its answer would show it. `undefined` if no such call runs a
+     * command here.
      */
     outputOf: (call: string) => toShownOutput(calls.outputOf(call), secrets),
 

@@ -5,7 +5,7 @@ export interface LanguageSyntax {
   readonly id: string;
   /** Without the dot, in lower case. */
   readonly extensions: readonly string[];
-  /** Whole names of files whose extension does not tell the language. */
+  /** File names of this language, for files whose extension does not tell it: `Makefile`. */
   readonly fileNames?: readonly string[];
   /** A WebAssembly file of an installed package. */
   readonly grammar: { readonly package: string; readonly file: string };

@@ -1,7 +1,7 @@
 import type { LiveSandboxes, OpenSandbox } from '@croft/protocol';
 import type { Sandbox, SandboxUsage } from './sandbox.ts';
 
-/** Whose a sandbox is, and for whom it was opened. */
+/** The account of a sandbox, and the agent, session or person for whom it was opened. */
 export interface SandboxOwner {
   readonly accountId: string;
   readonly sandboxId: string;

@@ -98,13 +98,13 @@ export interface Sandbox {
   readonly ended?: Promise<void> | undefined;
 }
 
-/** What the programs of a sandbox use now. `undefined`: it cannot be measured. */
+/** Current usage of the programs of a sandbox. A value is `undefined` if it cannot be measured. */
 export interface SandboxUsage {
   readonly processes?: number | undefined;
   readonly memoryBytes?: number | undefined;
   /** Processor time since the sandbox was opened. */
   readonly processorMs?: number | undefined;
-  /** Where programs listen inside the sandbox. */
+  /** Addresses inside the sandbox at which programs listen. */
   readonly ports: readonly ListeningPort[];
 }
 

@@ -31,7 +31,7 @@ export async function revertToBaseline(tree: WorkingTree, { root, mark }: Baseli
   const bring = async () => (root === undefined ? [] : bringBack(tree, root));
   const brought = await bring().catch(() => undefined);
   const removed = await tree.removeFilesMadeSince(mark).catch(() => []);
-  // On a full disk, only the removal makes the space that bringing back needs.
+  // Removal comes first: on a full disk, it makes the space for the files that are restored.
   const late = brought ?? (await bring().catch(() => []));
   return [...new Set([...late, ...removed])].sort();
 }

@@ -19,7 +19,7 @@ interface FoundByName<Item> {
   readonly items: readonly Item[];
   /** Items whose name an earlier one has. */
   readonly shadowed: readonly Item[];
-  /** There are more than are listed. */
+  /** True if some were left out because there are too many. */
   readonly cut: boolean;
 }
 

@@ -9,7 +9,7 @@ export type WorkspaceSet = ReturnType<typeof createWorkspaceSet>;
 
 interface WorkspaceSetOptions {
   /**
-   * Which workspace a call without a name gets when there are several: none (an error), or the first, whatever its
+   * The workspace of a call that names none of several: `none` throws an error; `first` picks the first, whatever its
    * access.
    */
   readonly fallback?: 'none' | 'first';

@@ -68,7 +68,7 @@ export interface Workspace {
   readonly access: WorkspaceAccess;
   /** Decides which calls need the approval of a person. */
   readonly permission: PermissionMode;
-  /** What its commands may reach, for the people who are asked about them. Absent: no command runs here. */
+  /** Hosts that commands may reach, for the people who decide approvals. Absent: no command runs here. */
   readonly network?: ShownNetwork | undefined;
   /** True when each call finds the workspace empty, and nothing of a call remains for the next. */
   readonly isFleeting?: true | undefined;

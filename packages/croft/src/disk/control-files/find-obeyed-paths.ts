@@ -32,11 +32,11 @@ const idleShare = 50;
 const maxStamps = 16;
 const maxKnown = 1000;
 const maxAttempts = 3;
-/** Of many simultaneous changes, only the first checks the stamps. */
+/** Changes within this time share one check of the stamps. */
 const freshMs = 1;
 const always = ['.git/config', '.git/config.worktree'];
 
-/** By directory, shared by all agents in one workspace. Kept alive by their roots only. */
+/** The state of each directory, shared by all agents in one workspace. Only the open roots keep it alive. */
 const known = new Map<string, WeakRef<State>>();
 const ofRoots = new WeakMap<WorkspaceRoot, State>();
 

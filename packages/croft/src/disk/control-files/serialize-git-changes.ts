@@ -3,7 +3,7 @@ import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { statOf } from '../paths/handles.ts';
 import type { WorkspaceRoot } from '../paths/walk.ts';
 
-/** By directory, for all callers under whatever name they opened it. */
+/** One lock per directory, for all callers, under whatever name they opened it. */
 const locks = createKeyedLock();
 
 /**

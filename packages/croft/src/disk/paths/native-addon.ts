@@ -59,6 +59,16 @@ export interface Addon {
     maxDepth: number,
     maxEntries: number,
   ): Promise<Buffer | undefined>;
+  /**
+   * Mounts an overlay on another thread. The options may name directories by handles of this process, which stay open
+   * until the mount is answered. Resolves with zero, or the errno of the failure.
+   */
+  mountOverlay(target: string, options: string): Promise<number>;
+  /**
+   * Unmounts on another thread, following no link. If `isLazy`, the mount loses its path at once, even if something has
+   * it open. Resolves with zero, or the errno of the failure.
+   */
+  unmount(target: string, isLazy: boolean): Promise<number>;
 }
 
 /** The native addon. `undefined` if it is not there, not for this machine, or not the one that was compiled. */

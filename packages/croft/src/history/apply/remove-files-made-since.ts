@@ -46,7 +46,7 @@ export async function removeFilesMadeSince(
   { scanNumber, bornBeforeNs }: TreeMoment,
 ): Promise<readonly TouchedPath[]> {
   const { rootFd, index, names } = dependencies;
-  if (!knowsBirth(rootFd)) return [];
+  if (!knowsCreationTime(rootFd)) return [];
   using handles = createDirectoryFds(rootFd);
   const removed: RawName[] = [];
   const made = findMade(index, scanNumber);
@@ -83,7 +83,7 @@ function removeOne(path: RawName, handles: DirectoryFds, bornBeforeNs: bigint): 
 }
 
 /** Whether the file system records birth times. Where it does not, Node returns the change time. */
-function knowsBirth(rootFd: number): boolean {
+function knowsCreationTime(rootFd: number): boolean {
   const { birthtimeNs, ctimeNs } = fstatSync(rootFd, { bigint: true });
   return birthtimeNs > 0n && birthtimeNs !== ctimeNs;
 }

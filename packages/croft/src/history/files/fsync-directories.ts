@@ -8,7 +8,7 @@ import { findProgram } from '../../lib/processes/find-program.ts';
 import { spawnProgram } from '../../lib/processes/spawn.ts';
 import type { DirectoryFds } from './directory-fds.ts';
 
-/** From this number on, one sync of the file system takes less time than single fsyncs. */
+/** For this many directories or more, one sync of the file system is faster than one fsync each. */
 export const manyFsyncs = 64;
 const syncsAtOnce = 16;
 const sync = promisify(fsync);

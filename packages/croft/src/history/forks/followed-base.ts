@@ -10,7 +10,7 @@ export type { BaseState } from './layer-chain.ts';
 export interface FollowedBaseOptions extends Omit<CurrentChainOptions, 'maxPaths' | 'pins'> {
   readonly pins?: LayerPins | undefined;
   readonly maxPaths?: number | undefined;
-  /** At this number of layers, they are merged into one in the background. */
+  /** With this many layers, the layers are merged into one in the background. */
   readonly maxSteps?: number | undefined;
   /** Delay before the merge begins, so that the caller that needed the last layer has been answered. */
   readonly renewAfterMs?: number | undefined;

@@ -1,54 +1,23 @@
-import { fstatSync } from 'node:fs';
-import { findInit } from '../../init/find-init.ts';
-import { sharedSpawner } from '../../init/shared-spawner.ts';
-
-/** Number of the first descriptor of a mount in the small process: `native/init/mount-overlay.h`. */
-export const firstNativeHandle = 10;
-
-const fromKernel = 'kernel: ';
-
-interface NativeMount {
-  readonly target: string;
-  readonly options: string;
-  readonly handles: readonly [number, ...number[]];
-}
+import { getSystemErrorMessage } from 'node:util';
+import { addon } from '../../disk/paths/native-addon.ts';
 
 /**
- * Mounts with one system call from a small process. Starting `mount` from this process takes ten times as long. Returns
- * false if it cannot be tried. Throws an `Error` with the message of the kernel.
+ * Mounts with one system call on another thread. Starting a program for it takes several milliseconds. Returns false
+ * without the addon. Throws an `Error` with the reason of the kernel.
  */
-export function mountNatively({ target, options, handles }: NativeMount): Promise<boolean> {
-  const [directoryFd] = handles;
-  return run(['--mount', String(process.pid), target, options, ...handles.map(nameOf)], directoryFd);
+export async function mountNatively(target: string, options: string): Promise<boolean> {
+  if (!addon) return false;
+  mustBeDone(await addon.mountOverlay(target, options));
+  return true;
 }
 
-export function unmountNatively(target: string, isLazy: boolean, directoryFd: number): Promise<boolean> {
-  return run(['--unmount', target, ...(isLazy ? ['lazily'] : [])], directoryFd);
+/** Returns false without the addon. Throws an `Error` with the reason of the kernel. */
+export async function unmountNatively(target: string, isLazy: boolean): Promise<boolean> {
+  if (!addon) return false;
+  mustBeDone(await addon.unmount(target, isLazy));
+  return true;
 }
 
-async function run(args: readonly string[], directoryFd: number): Promise<boolean> {
-  const job = await start(args, directoryFd).catch(() => undefined);
-  if (!job) return false;
-  try {
-    await job.infoText;
-    return true;
-  } catch {
-    const words = (await job.ended).trim();
-    if (words.startsWith(fromKernel)) throw new Error(words.slice(fromKernel.length));
-    return false;
-  } finally {
-    job.socket.destroy();
-  }
-}
-
-async function start(args: readonly string[], directoryFd: number) {
-  return sharedSpawner.start({
-    argv: [findInit(), ...args],
-    ...{ owner: undefined, directoryFd, groups: [], hasGate: false },
-  });
-}
-
-function nameOf(handle: number): string {
-  const { dev, ino } = fstatSync(handle, { bigint: true });
-  return `${handle}:${dev}:${ino}`;
+function mustBeDone(errno: number): void {
+  if (errno !== 0) throw new Error(getSystemErrorMessage(-errno));
 }

@@ -1,8 +1,6 @@
-import { closeSync } from 'node:fs';
-import { openRoot } from '../../disk/paths/handles.ts';
 import { findProgram } from '../../lib/processes/find-program.ts';
 import { runProgramSync, spawnProgram } from '../../lib/processes/spawn.ts';
-import { firstNativeHandle, mountNatively, unmountNatively } from './mount-natively.ts';
+import { mountNatively, unmountNatively } from './mount-natively.ts';
 import { isMounted } from './mount-points.ts';
 
 interface OverlayMount {
@@ -24,15 +22,14 @@ const maxWords = 2000;
  * no file of an agent can imitate them.
  */
 const overlayOptions = 'redirect_dir=on,metacopy=off,index=off';
+/** Number of the first descriptor that the program `mount` gets. */
 const firstHandle = 3;
 
 /** Throws an `Error` with the message of the kernel if this host or this file system has no overlays. */
 export async function mountOverlay(mount: OverlayMount): Promise<void> {
-  const { target, layerFd, lowers } = mount;
-  const options = toOptions(mount, firstNativeHandle);
-  if (await mountNatively({ target, options, handles: [layerFd, ...lowers] })) return;
-  // The small process may have ended after the mount and before its answer.
-  if (!isMounted(target)) await run('mount', toArguments(mount), [layerFd, ...lowers]);
+  const handles = [mount.layerFd, ...mount.lowers];
+  if (await mountNatively(mount.target, toOptions(mount, handles))) return;
+  await run('mount', toArguments(mount), handles);
 }
 
 /** Mounts synchronously, for a workspace that is being opened. */
@@ -44,15 +41,15 @@ export function mountOverlayNow(mount: OverlayMount): void {
 }
 
 function toArguments(mount: OverlayMount): string[] {
-  const options = `nosuid,nodev,${toOptions(mount, firstHandle)}`;
+  const handles = [mount.layerFd, ...mount.lowers].map((_, index) => firstHandle + index);
+  const options = `nosuid,nodev,${toOptions(mount, handles)}`;
   return ['-i', '-n', '-t', 'overlay', 'croft', '-o', options, mount.target];
 }
 
-/** Names directories by descriptors, which need no escapes and which nobody can swap. */
-function toOptions({ lowers, isVolatile }: OverlayMount, first: number): string {
-  const at = (index: number) => `/proc/self/fd/${first + index}`;
-  const below = lowers.map((_, index) => at(index + 1)).join(':');
-  const directories = `lowerdir=${below},upperdir=${at(0)}/upper,workdir=${at(0)}/work`;
+/** Names directories by descriptors of the process that mounts, which need no escapes and which nobody can swap. */
+function toOptions({ isVolatile }: OverlayMount, handles: readonly number[]): string {
+  const [layer, ...lowers] = handles.map((handle) => `/proc/self/fd/${handle}`);
+  const directories = `lowerdir=${lowers.join(':')},upperdir=${layer}/upper,workdir=${layer}/work`;
   return [overlayOptions, directories, ...(isVolatile ? ['volatile'] : [])].join(',');
 }
 
@@ -77,13 +74,8 @@ export async function unmountIfUnused(target: string): Promise<boolean> {
 }
 
 async function runUnmount(target: string, isLazy: boolean): Promise<void> {
-  const anywhere = openRoot('/');
-  try {
-    if (await unmountNatively(target, isLazy, anywhere)) return;
-  } finally {
-    closeSync(anywhere);
-  }
-  if (isMounted(target)) await run('umount', ['-i', '-n', ...(isLazy ? ['-l'] : []), target]);
+  if (await unmountNatively(target, isLazy)) return;
+  await run('umount', ['-i', '-n', ...(isLazy ? ['-l'] : []), target]);
 }
 
 async function run(name: 'mount' | 'umount', args: readonly string[], handles: readonly number[] = []): Promise<void> {

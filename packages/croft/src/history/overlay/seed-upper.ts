@@ -49,7 +49,7 @@ export async function seedUpper(
     const [inWorkspace, inLayers] = [statForkable(directory.workspaceFd, name), statShown(directory, name)];
     if (inWorkspace?.isDirectory() && inLayers?.isDirectory() !== false)
       return enter(directory, name, { node, isNew: !inLayers });
-    // On one side there is no directory, so the paths below cannot be compared one by one.
+    // One side has no directory here, so the paths below cannot be compared one by one.
     if (inWorkspace?.isDirectory() || inLayers?.isDirectory()) left.push(...pathsOf(node));
     else if (inWorkspace) await copyEntry(directory.workspaceFd, name, directory.inUpper(name));
     else if (inLayers && node.path !== undefined) left.push(node.path);

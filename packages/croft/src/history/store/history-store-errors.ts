@@ -3,7 +3,7 @@ import { errnoOf } from '../../disk/paths/file-errors.ts';
 import { sqliteErrorKind, sqliteKinds } from '../../lib/sqlite/sqlite-error-kind.ts';
 
 const failed = 'E_STORAGE_FAILED';
-/** By the kind of the error. */
+/** Code and message for each kind of SQLite error. */
 const meanings: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   5: [failed, 'another process has locked the history of this workspace'],
   6: [failed, 'the history of this workspace is locked by another of its changes'],

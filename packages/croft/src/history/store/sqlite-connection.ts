@@ -45,7 +45,7 @@ export function connectHistory(file: string): HistoryConnection {
       if (synced) await sync();
       return result;
     } catch (thrown) {
-      // On a full disk SQLite has already rolled back.
+      // SQLite itself has already rolled back if the disk was full.
       if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
       throw historyError(thrown);
     }

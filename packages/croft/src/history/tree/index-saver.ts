@@ -5,7 +5,7 @@ import type { TreeIndex } from './tree-index.ts';
 /** Runs `work` when nobody uses the tree. */
 export type RunWhenIdle = (work: () => void) => Promise<void>;
 
-/** So few that a caller waits for less than a millisecond. */
+/** Rows saved at once: few enough that no caller waits for more than a millisecond. */
 const savedAtOnce = 100;
 
 /** Saves the files read since the last time, a few at a time. */

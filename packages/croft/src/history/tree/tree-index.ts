@@ -142,9 +142,9 @@ export class TreeIndex {
     }
     listed.get(parent)?.delete(name);
     const known = parent.children.get(name);
-    const isThing = sighting.kind === 'file' || sighting.kind === 'link' || sighting.kind === 'directory';
-    if (known && (!isThing || known.kind !== sighting.kind)) this.drop(known, touches);
-    if (!isThing) return;
+    const isEntry = sighting.kind === 'file' || sighting.kind === 'link' || sighting.kind === 'directory';
+    if (known && (!isEntry || known.kind !== sighting.kind)) this.drop(known, touches);
+    if (!isEntry) return;
     const still = known?.kind === sighting.kind ? known : undefined;
     if (sighting.kind === 'directory') this.#seeDirectory({ name, parent }, sighting, still, touches);
     else this.#seeLeaf({ name, parent }, sighting, still, touches, remembered?.(path, sighting));
@@ -164,7 +164,7 @@ export class TreeIndex {
       touches.push({ path: sighting.path, type: 'write' });
       return;
     }
-    // It is another directory of that name, whose entries are still to come.
+    // Another directory has this name now; its entries are reported next.
     if (known) this.drop(known, touches);
     const made = newDirectory(position, sighting);
     made.seenIn = this.#looks;

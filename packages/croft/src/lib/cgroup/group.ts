@@ -24,7 +24,7 @@ export interface Group {
    */
   readonly selfEntryFiles?: readonly string[];
   add(pid: number): Promise<void>;
-  /** None after the group was removed. */
+  /** Process ids in the group; empty after the group was removed. */
   processIds(): readonly number[];
   usage(): GroupUsage;
   /** Processor time used in the group so far. Left out if the kernel does not count it for groups. */

@@ -42,7 +42,7 @@ export function putServerFirst(): void {
     const base = outOfServerGroup(locateVersion1(readFileSync('/proc/self/cgroup', 'utf8'), 'cpu'));
     if (base !== undefined) enter(base, join(base, groupParentName(process.pid)));
   } catch {
-    // This process may make no groups. It and its sandboxes share the processors as equals.
+    // Without the right to make groups, this process and its sandboxes share the processors as equals.
   }
 }
 
@@ -63,7 +63,7 @@ function leave(base: string, parent: string): void {
     const inside = readSetting(join(parent, serverGroup), 'cgroup.procs').split('\n');
     for (const pid of inside) tryWriteSetting(base, 'cgroup.procs', pid);
   } catch {
-    // There is no such group.
+    // The group does not exist: `putServerFirst` could not make it.
   }
   removeWithChildren(parent);
 }

@@ -38,7 +38,7 @@ export function findVersion2(own: string, options: GroupsOptions): Groups | unde
   if (base === undefined) return undefined;
   requireControllers(base);
   delegate(base);
-  // There is no such group if this process stays where it is: at the top, or with other groups below its own.
+  // The group does not exist if this process stays where it is: at the top, or with other groups below its own.
   tryWriteSetting(join(base, leafName), 'cpu.weight', serverWeight);
   const parent = createGroupParent(base, name, (directory) => {
     writeSetting(directory, 'cgroup.subtree_control', enableControllers);

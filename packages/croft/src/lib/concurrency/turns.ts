@@ -51,12 +51,12 @@ function takeTurn(): void {
 }
 
 function scheduleTurn(): void {
-  if (mustMakeWay(waiting[0]?.since ?? 0)) setTimeout(takeTurn, pauseMs);
+  if (mustPause(waiting[0]?.since ?? 0)) setTimeout(takeTurn, pauseMs);
   else setImmediate(takeTurn);
 }
 
 /** Tells whether a call that began after this work is still young. */
-function mustMakeWay(since: number): boolean {
+function mustPause(since: number): boolean {
   const bound = Math.max(since, performance.now() - youngCallMs);
   for (const call of calls) if (call.since > bound) return true;
   return false;

@@ -11,7 +11,7 @@ import { addSpan, joinSpans, replaceSpans, type Span } from './spans.ts';
 import { findTokens } from './token-shapes.ts';
 import { findUrlCredentials } from './url-credentials.ts';
 
-/** From this many strings on, they are first checked together. */
+/** With this many strings or more, all of them are first checked together. */
 const manyItems = 16;
 
 export type Redact = (text: string) => string;

@@ -11,8 +11,8 @@ interface RedactionStream {
 }
 
 /**
- * What happens to the next characters of a text: they are shown, or a mark with this name replaces them. Without a name
- * they belong to a secret whose mark has come already.
+ * The next characters of a text, and whether they are shown or replaced by a mark with this name. Without a name they
+ * belong to a secret whose mark was already sent.
  */
 export type StreamPart =
   | { readonly chars: number; readonly isShown: true }
@@ -25,7 +25,7 @@ interface SecretStream {
   end(): StreamPart[];
 }
 
-/** What a stream needs to know of the secrets. */
+/** Finds secrets for a stream. */
 export interface SecretFinder {
   find(text: string): Span[];
   /** Returns the earliest position from which the text is the beginning of a known secret, or its end. */

@@ -5,7 +5,7 @@ import { isLoopback } from '../transport/is-loopback.ts';
 import { LinkRefusal } from './link-refusal.ts';
 
 export interface RunnerConnectionAttempt {
-  /** From the `Authorization` header of the upgrade request. */
+  /** The token in the `Authorization` header of the upgrade request. */
   readonly token: string;
   /** The IP address of the other side. */
   readonly address: string;

@@ -81,7 +81,7 @@ function greet(socket: WebSocket, { hello, signal, onWelcome }: ConnectOptions):
     clearTimeout(timer);
     const greeting = parseGreeting(data, isBinary);
     if (greeting?.type !== 'welcome') return end(toRefusal(greeting));
-    // From here on the link ends the connection, so that its close frame is still sent.
+    // The link ends the connection after this, so that its close frame is still sent.
     signal.removeEventListener('abort', stop);
     ending = { ...ending, isWelcome: true };
     const onDrop = (reason: string) => {

@@ -25,7 +25,7 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
   let onAllAnswered: (() => void) | undefined;
   let isClosed = false;
   const turns = createMessagePacer({ take: accept, onEmpty: () => stdin.resume() });
-  const outbox = createStdoutQueue({
+  const stdoutQueue = createStdoutQueue({
     stdout,
     onFull: turns.hold,
     onFlushed: () => pending.isNone() && onAllAnswered?.(),
@@ -36,7 +36,7 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
   });
 
   const transport: Transport = { start, send, close };
-  return { transport, settled: allAnswered, answered: outbox.flushed };
+  return { transport, settled: allAnswered, answered: stdoutQueue.flushed };
 
   async function start(): Promise<void> {
     stdin.on('data', receive);
@@ -59,21 +59,21 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
       pending.received(message);
       if (!intercept(message)) transport.onmessage?.(message);
     } catch (thrown) {
-      if (thrown instanceof MalformedLine) outbox.add(thrown.answer);
+      if (thrown instanceof MalformedLine) stdoutQueue.add(thrown.answer);
       transport.onerror?.(toError(thrown));
     }
   }
 
   async function send(message: JSONRPCMessage): Promise<void> {
     if (isClosed) return;
-    outbox.add(message);
+    stdoutQueue.add(message);
     pending.sent(message);
   }
 
   async function close(): Promise<void> {
     if (isClosed) return;
     turns.finish();
-    outbox.flush();
+    stdoutQueue.flush();
     isClosed = true;
     stdin.off('data', receive);
     stdin.pause();
@@ -86,7 +86,7 @@ export function createStdioTransport({ stdin, stdout, maxMessageBytes, intercept
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, deadlineMs);
     onAllAnswered = () => stdout.write('', () => resolve());
-    if (pending.isNone() && outbox.isEmpty()) onAllAnswered();
+    if (pending.isNone() && stdoutQueue.isEmpty()) onAllAnswered();
     await promise;
     clearTimeout(timer);
   }

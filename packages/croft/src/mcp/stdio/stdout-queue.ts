@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-interface OutboxOptions {
+interface StdoutQueueOptions {
   readonly stdout: Writable;
   /** The client has more than `maxWaitingBytes` unread. A `drain` event of `stdout` says when that is over. */
   onFull(): void;
@@ -12,7 +12,7 @@ interface OutboxOptions {
 const maxWaitingBytes = 8 * 1024 * 1024;
 
 /** Queues messages to the client. Messages that are ready at the same moment leave in one write. */
-export function createStdoutQueue({ stdout, onFull, onFlushed }: OutboxOptions) {
+export function createStdoutQueue({ stdout, onFull, onFlushed }: StdoutQueueOptions) {
   let lines: string[] = [];
   const first = Promise.withResolvers<void>();
 

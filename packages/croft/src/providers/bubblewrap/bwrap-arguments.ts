@@ -34,7 +34,7 @@ interface BwrapArgumentsOptions {
 export function toBwrapArguments({ spec, tools, init, proxySocket, etc }: BwrapArgumentsOptions): string[] {
   const { workspacePath, limits, network, readable, cacheDirectory } = spec;
   const isOpen = network.mode === 'allow-all';
-  // These file systems are in memory, and some memory must stay for programs.
+  // Temporary file systems are in memory, and some memory must stay for programs.
   const sized = (part: number, most = limits.diskBytes) => [
     '--size',
     String(Math.round(Math.min(most, limits.memoryBytes * part))),

@@ -71,7 +71,7 @@ export function createBubblewrap(options: HostToolsOptions, parts = wholeParts()
     async open(spec) {
       const program = findProgram('bwrap');
       if (!program) throw unavailable('bubblewrap (bwrap) is not installed');
-      // It starts while the facts of this sandbox are found.
+      // The spawner starts while the other facts about this sandbox are looked up.
       spawner.open();
       const resources = new AsyncDisposableStack();
       try {
@@ -115,8 +115,8 @@ async function begin({ program, toArguments, spec, owner, groups, launch, resour
 
   const entry = toCgroupEntry(group);
   const allowed = (spec.allowControl ?? []).join(',');
-  const wayOut = egress ? proxyPath : spec.network.mode === 'deny-all' ? noNetwork : '-';
-  const inside = [initPath, spec.workspacePath, String(entry.groupFiles.length), wayOut, allowed];
+  const networkArgument = egress ? proxyPath : spec.network.mode === 'deny-all' ? noNetwork : '-';
+  const inside = [initPath, spec.workspacePath, String(entry.groupFiles.length), networkArgument, allowed];
   const words = [...toArguments(egress?.socketPath), '--', ...inside];
   const launched = await launch({ program, entry, words, owner, directoryFd: spec.directoryFd });
   return { group, denials, egress, ...launched };

@@ -66,7 +66,7 @@ function toIsolationConfig({ uid }: Owner): object {
   };
 }
 
-/** These file systems are in memory, and some memory must stay for programs. */
+/** Temporary file systems are in memory, and some memory must stay for programs. */
 function toTmpfs({ memoryBytes, diskBytes }: SandboxLimits): Record<string, string> {
   const sized = (part: number) => `size=${Math.round(Math.min(diskBytes, memoryBytes * part))}`;
   const open = 'rw,exec,nosuid,nodev,mode=1777';

@@ -45,7 +45,8 @@ export function toContainerMounts({ spec, init, serverSocket, proxySocket, tools
     toMount(serverSocket, serverPath),
     ...(isThere(userLimitsSource) ? [toMount(userLimitsSource, userLimitsPath, { isWritable: true })] : []),
     ...(proxySocket === undefined ? [] : [toMount(proxySocket, proxyPath)]),
-    // By path, because an engine takes nothing else; the init verifies that this is the same directory.
+    // Mounts the workspace by its path, because an engine takes nothing else. The init verifies that it is the same
+    // directory.
     ...showWorkspace(realpathOf(directoryFd), spec),
   ];
   return [...new Map(mounts.map((mount) => [mount.Target, mount])).values()];

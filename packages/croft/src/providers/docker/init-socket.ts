@@ -17,7 +17,10 @@ export interface InitSocket {
   close(): void;
 }
 
-/** Nobody else can enter `directory`, so that only the container with this socket mounted can connect. */
+/**
+ * Listens for the init of one container. Nobody else can enter `directory`, so only the container with this socket
+ * mounted can connect.
+ */
 export async function listenForInit(directory: string): Promise<InitSocket> {
   const path = join(directory, `${randomUUID().slice(0, 13)}.sock`);
   const arrived: Socket[] = [];

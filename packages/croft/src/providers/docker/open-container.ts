@@ -103,7 +103,7 @@ async function endContainer(engine: EngineClient, id: string): Promise<void> {
     await engine.remove(id);
     await engine.waitFor(id);
   } catch {
-    // Nothing runs in the container any more: the kernel ended everything with the init.
+    // The kernel ended all programs of the container together with its init.
   }
 }
 

@@ -69,7 +69,7 @@ function findOwner(directoryFd: number) {
 }
 
 async function openBox(child: ChildProcess, workspacePath: SearchBoxSpec['workspacePath']): Promise<SearchBox> {
-  // At a limit of descriptors or processes there is no child, and there may be no streams.
+  // If a limit of descriptors or processes is reached, there is no child, and there may be no streams.
   if (child.pid === undefined) {
     const [cause] = await once(child, 'error');
     throw unavailable('bubblewrap cannot be started', cause);
@@ -80,7 +80,7 @@ async function openBox(child: ChildProcess, workspacePath: SearchBoxSpec['worksp
   (child.stderr as Readable).setEncoding('utf8').on('data', (chunk: string) => words.push(chunk));
   try {
     const init = await connectInit({ socket, workspacePath, environment, limits });
-    // Nothing more is printed, and the pipe would use a descriptor for as long as the box is open.
+    // The box prints nothing more; an open pipe would use a descriptor for as long as the box is open.
     child.stderr?.destroy();
     return toSearchBox({ init, socket, child, gone });
   } catch (cause) {

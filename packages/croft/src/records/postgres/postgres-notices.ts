@@ -37,13 +37,13 @@ export function createPostgresNotices(url: string, ask: SqlConnection['query']):
       if (waiting.size === 0) setTimeout(() => void flush().catch(() => {}), gatherMs).unref();
       waiting.add(text);
     },
-    async listen(hear) {
+    async listen(onMessage) {
       listener ??= postgres(url, {
         ...{ max: 1, fetch_types: false, max_lifetime: null, keep_alive: 30, onnotice: () => {} },
         connection: { application_name: 'croft notices' },
       });
       // The driver connects again after a loss, and then calls the last function.
-      await listener.listen(await findChannel(), hear, () => hear(''));
+      await listener.listen(await findChannel(), onMessage, () => onMessage(''));
     },
     async [Symbol.asyncDispose]() {
       await listener?.end({ timeout: 0 }).catch(() => {});

@@ -4,7 +4,7 @@ import { databaseFullHint } from '../sql/nothing-stored-hint.ts';
 
 const foreignKey = 787;
 
-/** By the kind of the error. */
+/** Code and message for each kind of SQLite error. */
 const meanings: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   5: ['E_STORAGE_FAILED', 'another process has locked the database'],
   6: ['E_STORAGE_FAILED', 'the database is locked by another change'],

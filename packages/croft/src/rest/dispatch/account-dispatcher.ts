@@ -34,7 +34,9 @@ interface AccountDispatcherOptions {
   isStopping(): boolean;
 }
 
-/** There are three secrets, so that the hint says which one is needed here. */
+/**
+ * Makes the error for an unknown key. There are three kinds of secrets, so the hint says which one this address takes.
+ */
 function unknownKey({ endpoint }: EndpointMatch): AppError {
   const wanted =
     endpoint.audience === 'admin'
@@ -168,7 +170,7 @@ async function toRouteCall(
   };
 }
 
-/** Nothing was done, so that another server may serve what this one cannot. */
+/** Marks the error as thrown before anything was done, so that another server may serve the request. */
 function refuseForwarded(thrown: unknown): never {
   throw forwardRefusal(AppError.from(thrown));
 }

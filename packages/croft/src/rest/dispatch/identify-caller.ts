@@ -5,6 +5,7 @@ import { notFound } from '../../core/accounts/access/registry-errors.ts';
 import { isLinkCode, type SessionHolder } from '../../core/accounts/keys/browser-sessions.ts';
 import { isKeyLike } from '../../core/accounts/keys/key-rows.ts';
 import type { Actor } from '../../core/accounts/ports/registry.ts';
+import { mustBeConnected } from '../forward/must-be-connected.ts';
 import { isSameToken, readBearer } from '../http/guards.ts';
 import type { SessionCookie } from '../http/session-cookie.ts';
 import type { RestPlatform } from '../platform/rest-platform.ts';
@@ -39,6 +40,7 @@ export async function identifyCaller(
 ): Promise<RequestIdentity | undefined> {
   if (authorization !== undefined) return identifyToken(readBearer(authorization), platform, options);
   const secret = cookie.read();
+  if (secret !== undefined) mustBeConnected(platform.cluster);
   const found = secret === undefined ? undefined : await platform.sessions.find(secret);
   const identity = found && (await identifyHolder(found, platform));
   return identity && secret !== undefined
@@ -53,6 +55,7 @@ async function identifyToken(
 ): Promise<RequestIdentity | undefined> {
   const { adminToken, operator, registry, sessions } = platform;
   if (token === '') return undefined;
+  if (isKeyLike(token)) mustBeConnected(platform.cluster);
   // Nearly all requests come with a key, which need not be compared with the tokens of the server then.
   const known = isKeyLike(token) ? await registry.accounts.authenticate(token) : undefined;
   if (known) return toAccount(known);

@@ -5,7 +5,7 @@ import { defaultLimits, type RestPlatform } from '../platform/rest-platform.ts';
 import type { RouteCall } from '../platform/route.ts';
 import type { AuditedFileAccess } from './audited-file-access.ts';
 
-interface OpenVisitOptions {
+interface OpenFileAccessOptions {
   readonly accountId: string;
   readonly workspaceId: string;
   /** The caller, as the audit trail names it. */
@@ -19,7 +19,7 @@ interface OpenVisitOptions {
  */
 export async function openAuditedFileAccess(
   platform: RestPlatform,
-  { accountId, workspaceId, label, signal }: OpenVisitOptions,
+  { accountId, workspaceId, label, signal }: OpenFileAccessOptions,
 ): Promise<AuditedFileAccess> {
   const workspace = await platform.files.of(accountId, workspaceId);
   const now = () => new Date((platform.now ?? Date.now)());

@@ -10,7 +10,7 @@ export const refusedHeader = 'croft-forward-refused';
 const about = 'croft forward 1\0';
 const validMs = 10_000;
 
-/** What a server says when it forwards a request. Valid for one request line, at one server, for a few seconds. */
+/** The signed claims of a forwarded request. Valid for one request line, at one server, for a few seconds. */
 interface ForwardClaims {
   /** The id of the server that the request is for. */
   readonly to: string;
@@ -28,7 +28,7 @@ interface ForwardReader {
   now(): Date;
 }
 
-/** What is left of a checked header. */
+/** The claims of a header that was checked. */
 export type Forwarded = Pick<ForwardClaims, 'to' | 'epoch'>;
 
 const ofRequest = new WeakMap<Context, Forwarded>();

@@ -9,7 +9,7 @@ import type { ForwardingCluster } from './serve-where-held.ts';
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What the client has sent behind the request already. */
+  /** Bytes that the client has already sent after the request. */
   readonly head: Buffer;
 }
 

@@ -12,7 +12,7 @@ const settings = { keepAlive: true, maxSockets: maxConnections, maxFreeSockets: 
 const agents = { 'http:': new Agent(settings), 'https:': new SecureAgent(settings) } as const;
 
 export interface SentRequest {
-  /** Where the server listens, such as `http://10.0.0.5:7070`. */
+  /** The URL at which the server listens, such as `http://10.0.0.5:7070`. */
   readonly address: string;
   readonly method: string;
   readonly path: string;

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '@croft/protocol';
 import type { Context } from 'hono';
 import type { Cluster } from '../../app/cluster/cluster.ts';
 import type { Holding } from '../../app/cluster/holding-server.ts';
 import { type Forwarded, forwardHeader, refusedHeader, writeForwardHeader } from './forward-header.ts';
-import { forwardRefusal, loop, serverLost } from './forward-refusal.ts';
+import { loop, serverLost } from './forward-refusal.ts';
 import { withoutHopHeaders } from './hop-headers.ts';
+import { mustBeConnected } from './must-be-connected.ts';
 import { passAnswerOn } from './pass-answer-on.ts';
 import { type SendOutcome, sendToServer } from './send-to-server.ts';
 
@@ -32,7 +32,7 @@ export type ForwardingCluster = Pick<
 >;
 
 export interface HeldRequest {
-  /** Who serves the request. `isFresh`: nothing that was learned before counts. */
+  /** Finds the server of the request. `isFresh`: looks it up again instead of using an earlier answer. */
   find(cluster: ForwardingCluster, isFresh: boolean): Promise<Holding>;
   /** Whether the request changes nothing, so that it can be sent again after its server died. */
   isRead(cluster: ForwardingCluster): boolean;
@@ -59,16 +59,6 @@ export async function serveWhereHeld(
   if (forwarded) mustBeHere(cluster, holding, forwarded);
   if (holding.kind === 'here') return serveHere(cluster, c, holding);
   return forwardUntilServed(cluster, c, request, holding);
-}
-
-/** Other servers may take over what a server has that cannot reach the database. */
-function mustBeConnected(cluster: ForwardingCluster): void {
-  if (!cluster.isCutOff()) return;
-  throw forwardRefusal(
-    new AppError('E_STORAGE_FAILED', 'this server cannot reach its database, and answers no calls until it does', {
-      hint: 'Nothing was done. Try again in a moment.',
-    }),
-  );
 }
 
 function mustBeHere(cluster: ForwardingCluster, holding: Holding, { to, epoch }: Forwarded): void {

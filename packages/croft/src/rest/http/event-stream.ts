@@ -4,7 +4,7 @@ interface EventFeed {
   take(): Promise<string | undefined> | string | undefined;
   /** Resolves when there may be more. */
   more(): Promise<void>;
-  /** Nothing comes any more: the stream ends when all was taken. Without it, the feed has no end. */
+  /** Whether no more events will come: the stream ends when the client has read all. Absent: the feed has no end. */
   isOver?(): boolean;
   /** The text of a ping. Without it, a comment. */
   ping?(): string;

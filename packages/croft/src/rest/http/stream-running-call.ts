@@ -79,7 +79,7 @@ function createCallFeed() {
       isClosed = true;
       put(last, () => {});
     },
-    /** Nobody takes anything any more. */
+    /** Called when nobody reads the stream any more: the command no longer waits for a reader. */
     release(): void {
       isReleased = true;
       for (const { taken } of waiting) taken();

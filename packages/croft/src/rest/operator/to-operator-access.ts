@@ -49,7 +49,10 @@ function toFileAccess(workspace: Workspace): FileAccess {
   return { ...workspace, search: workspace };
 }
 
-/** Where a person has to approve each write, whoever has the token may not write beside the tools. */
+/**
+ * Returns the scopes of the server's token. If a person has to approve each write, the token may not write over REST
+ * either.
+ */
 function toTokenScopes({ permission }: Pick<App, 'permission'>): Scope[] {
   return ['read', 'call', ...(needsApproval(permission, { access: 'write' }) ? [] : (['write'] as const))];
 }

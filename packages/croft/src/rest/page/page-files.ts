@@ -13,7 +13,7 @@ export interface PageAsset {
 export interface PageFiles {
   /** The document, with a placeholder for the nonce of its styles. */
   readonly document: string;
-  /** By file name. */
+  /** Files of the page by their names. */
   readonly assets: ReadonlyMap<string, PageAsset>;
 }
 

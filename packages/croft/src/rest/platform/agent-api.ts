@@ -35,7 +35,7 @@ export interface AgentApi {
   call(call: AgentApiCall): Promise<ToolResult>;
   /** Says what a call would do now. Runs nothing; makes an approval if the call needs one. */
   ask(call: Omit<AgentApiCall, 'approvalId' | 'onOutput'>): Promise<CallOutlook>;
-  /** What the command of a running call has printed so far. `undefined`: no such call runs a command on this server. */
+  /** Returns the output so far of a running call. `undefined` if no such call runs a command on this server. */
   outputOf(actor: Actor, agentId: string, call: string): Promise<string | undefined>;
   /** Says what a session may do in each workspace. */
   fence(actor: Actor, agentId: string, session: string): Promise<AgentFence>;

@@ -15,7 +15,7 @@ export interface RouteCall<Params = Readonly<Record<string, string>>, Query = un
   readonly query: Query;
   /** The parsed body; `{}` without a body. */
   readonly body: unknown;
-  /** From `If-Match`. */
+  /** The version that the caller expects, from `If-Match`. */
   readonly expect: ExpectedVersion;
   readonly request: Request;
   /** The key of the caller, and the browser session that the request came with. */

@@ -9,7 +9,7 @@ import { defineRoute, type RouteCall } from '../platform/route.ts';
 
 const path = '/session';
 const common = {
-  // Whatever a key may do, a person may see what that is.
+  // Every key may see what it may do, whatever its scopes.
   scopes: ['read', 'write', 'call', 'approve', 'terminal'],
   ofAgents: true,
   signsIn: true,

@@ -65,9 +65,9 @@ async function serve(socket: WebSocket, claims: TicketClaims, enter: Terminals['
   try {
     const terminal = await enter(claims, claims, viewer);
     socket.off('message', wait);
-    const hear = withRefusals(socket, viewer, createMessageHandler(socket, terminal));
-    for (const message of early) hear(...message);
-    socket.on('message', hear);
+    const onMessage = withRefusals(socket, viewer, createMessageHandler(socket, terminal));
+    for (const message of early) onMessage(...message);
+    socket.on('message', onMessage);
     socket.once('close', () => terminal.detach(viewer));
     if (socket.readyState !== socket.OPEN) terminal.detach(viewer);
     keepAlive(socket);
@@ -83,10 +83,14 @@ function refuse(socket: WebSocket, viewer: TerminalViewer, thrown: unknown): voi
 }
 
 /** An exception in a listener of a socket would end the server. */
-function withRefusals(socket: WebSocket, viewer: TerminalViewer, hear: (data: RawData, isBinary: boolean) => void) {
+function withRefusals(
+  socket: WebSocket,
+  viewer: TerminalViewer,
+  onMessage: (data: RawData, isBinary: boolean) => void,
+) {
   return (data: RawData, isBinary: boolean): void => {
     try {
-      if (socket.readyState === socket.OPEN) hear(data, isBinary);
+      if (socket.readyState === socket.OPEN) onMessage(data, isBinary);
     } catch (thrown) {
       refuse(socket, viewer, thrown);
     }

@@ -90,7 +90,7 @@ async function sharedCluster(): Promise<string | undefined> {
   if (!(await arePrograms())) return undefined;
   const owner = String(isMainThread ? process.ppid : process.pid);
   const baseDirectory = join(tmpdir(), `croft-test-s3-${owner}`);
-  if (makeFirst(baseDirectory)) startKeeper(baseDirectory, owner);
+  if (makeFirst(baseDirectory)) startHolderProcess(baseDirectory, owner);
   await vi.waitFor(() => mustBeUp(baseDirectory), { timeout: 180_000, interval: 100 });
   const failed = readIfPresent(join(baseDirectory, 'failed'));
   if (failed !== undefined) throw new Error(`the S3 server did not start: ${failed}`);
@@ -106,7 +106,7 @@ function makeFirst(directory: string): boolean {
   }
 }
 
-function startKeeper(baseDirectory: string, owner: string): void {
+function startHolderProcess(baseDirectory: string, owner: string): void {
   const script = join(import.meta.dirname, 'keep-cluster.ts');
   spawn(process.execPath, [script, baseDirectory, owner], { detached: true, stdio: 'ignore', cwd: '/' }).unref();
 }

@@ -15,7 +15,7 @@ const signs: Readonly<Record<Verdict, readonly [sign: string, words: string]>> =
   no: ['–', 'no'],
 };
 
-/** What the agent may do where, in one table: the same rules that its calls meet. */
+/** A table of what the agent may do in which workspace, by the same rules as its calls. */
 export function Fence({ id }: { readonly id: string }) {
   const fence = useResource<AgentFence>(`/v1/agents/${encodeURIComponent(id)}/fence`);
   return (

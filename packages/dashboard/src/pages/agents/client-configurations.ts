@@ -1,6 +1,6 @@
 interface ClientConfiguration {
   readonly name: string;
-  /** Where the text belongs. */
+  /** The file or command into which the text is copied. */
   readonly where: string;
   /** Without a secret, the text names the environment variable `CROFT_TOKEN`. */
   write(url: string, secret: string | undefined): string;

@@ -72,7 +72,7 @@ function blockedBy(isUnfolded: boolean): string | undefined {
 
 type Setting = NonNullable<Approval['setting']>;
 
-/** At most this many hosts are shown; the tooltip has all of them. */
+/** Hosts that are shown; the tooltip has all of them. */
 const shownHosts = 3;
 
 function Network({ network, hosts }: { readonly network: Setting['network']; readonly hosts: readonly string[] }) {

@@ -25,7 +25,7 @@ interface ApprovalContentProps {
   onUnfold(): void;
 }
 
-/** What would run, character by character. */
+/** The exact text of the call, character by character. */
 export function ApprovalContent({ approval, isUnfolded, onUnfold }: ApprovalContentProps) {
   const { preview, tool } = approval;
   const lines = preview.split('\n');

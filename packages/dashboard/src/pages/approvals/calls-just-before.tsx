@@ -9,7 +9,7 @@ import { toOneLine } from '../../text/mark-hidden-characters.ts';
 
 const most = 3;
 
-/** What the same agent did just before it asked. */
+/** The calls of the same agent right before it asked. */
 export function JustBefore({ approval }: { readonly approval: Approval }) {
   const { agentId, createdAt } = approval;
   const query = toSearch({ order: 'newest', kind: 'call', agent: agentId, to: createdAt, limit: 20 });

@@ -18,7 +18,7 @@ import { useAuditRows } from './use-audit-rows.ts';
 const kinds = { call: 'Calls', approval: 'Approvals', violation: 'Violations', change: 'Changes' } as const;
 const outcomes = ['ok', 'error', 'asked', 'denied', 'violation'] as const;
 
-/** Who did what, from the trail itself. */
+/** The audit trail: who did what, with filters. */
 export function AuditPage() {
   const filter = {
     kind: useQuery('kind'),
@@ -132,7 +132,7 @@ function AuditRow({ record, isSelected }: { readonly record: AuditRecord; readon
   );
 }
 
-/** Who acted, by a name if there is one. */
+/** Returns the name of the actor of a row; its id if it has no name. */
 function nameOfActor(actor: string): string {
   const [who = '', ...rest] = actor.split(' ');
   if (who === 'key')
@@ -143,7 +143,7 @@ function nameOfActor(actor: string): string {
 
 const shownFields = ['title', 'path', 'from', 'name', 'rule', 'code', 'reason'];
 
-/** What a row is about, in a few words. The panel has all of it. */
+/** Summarises the details of a row in a few words. The panel shows all of them. */
 function summarize(details: string): string {
   const fields = readDetails(details);
   return shownFields.flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : [])).join(' · ');

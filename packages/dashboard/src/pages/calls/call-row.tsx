@@ -52,7 +52,7 @@ function describeViolation({ layer, rule }: FeedRow['violations'][number]): stri
   return layers[layer] ?? (rule || 'refused');
 }
 
-/** What is worth a word beside the mark. */
+/** Says how the call ended, beside the mark of its outcome. */
 function describeEnd({ outcome, code, exitCode, violations, checkpoint }: FeedRow): string {
   if (violations[0]) return describeViolation(violations[0]);
   if (exitCode !== undefined && exitCode !== 0) return `exit ${exitCode}`;

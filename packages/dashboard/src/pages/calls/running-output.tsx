@@ -7,7 +7,7 @@ import { mayDo } from '../../server/session.ts';
 
 const everyMs = 500;
 
-/** What the command of a running call prints. It stays as it was seen last when the call has ended. */
+/** The output of a running call. When the call has ended, the last output stays. */
 export function RunningOutput({ call }: { readonly call: FeedRow }) {
   const [output, setOutput] = useState('');
   const box = useRef<HTMLPreElement>(null);

@@ -13,7 +13,7 @@ import { useMeters } from './use-sandbox-meters.ts';
 
 const sandboxesPath = '/v1/sandboxes?limit=200';
 
-/** Where commands run: sandboxes as they are defined, and the machines that have connected. */
+/** The page of sandboxes, as they are defined, and of connected runners. */
 export function MachinesPage() {
   const sandboxes = useResource<{ sandboxes: readonly Sandbox[] }>(sandboxesPath);
   return (

@@ -1,6 +1,6 @@
 import type { LiveSandboxes, OpenSandbox } from '@croft/protocol';
 
-/** What one open sandbox used in the last minute, oldest first. */
+/** Usage of one open sandbox in the last minute, oldest reading first. */
 export interface Meter {
   readonly open: OpenSandbox;
   /** Processors in use: 1 is one of them, all the time. */
@@ -31,7 +31,7 @@ export function addReading(
 
 function processorsIn(spanMs: number, before: number | null | undefined, now: number | null): number | undefined {
   if (before == null || now === null) return undefined;
-  // Where processes are added up, those that have ended are missing from the sum.
+  // The sum over processes misses those that have ended, so it can fall.
   return Math.max(0, now - before) / spanMs;
 }
 

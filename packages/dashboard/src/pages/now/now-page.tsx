@@ -30,7 +30,7 @@ export function NowPage() {
   const isStarting = start === '1';
   const isNew = feedState.value === 'ready' && feed.value.length === 0 && !feedError.value;
   useEffect(() => {
-    // They stay when the first call is there.
+    // The first steps stay visible after the first call.
     if (isNew && start === undefined) setQuery({ start: '1' }, { replace: true });
   }, [isNew, start]);
   const selected = useQuery('call');

@@ -4,7 +4,7 @@ import { nameOfWorkspace } from '../../live/record-names.ts';
 import { Marked } from '../../parts/marked-text.tsx';
 import { toSummary } from '../approvals/describe-approval.ts';
 
-/** What waits for a person, on top of everything. */
+/** A strip at the top of the page with the approvals that wait for a person. */
 export function WaitingStrip() {
   const waiting = pendingApprovals.value;
   const [canAsk, setCanAsk] = useState(canAskToNotify());

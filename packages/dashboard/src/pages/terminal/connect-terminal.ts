@@ -100,7 +100,7 @@ class TerminalLine {
     const socket = new WebSocket(path, subprotocol);
     socket.binaryType = 'arraybuffer';
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
-      if (typeof data === 'string') this.#hear(JSON.parse(data) as ServerMessage);
+      if (typeof data === 'string') this.#receive(JSON.parse(data) as ServerMessage);
       else this.#print(new Uint8Array(data));
     };
     socket.onclose = () => this.#retry();
@@ -114,7 +114,7 @@ class TerminalLine {
     this.#options.screen.show(bytes, () => this.#tell({ type: 'ack', offset }));
   }
 
-  #hear(message: ServerMessage): void {
+  #receive(message: ServerMessage): void {
     if (message.type === 'exit') this.#finish({ kind: 'ended', code: message.code ?? 1 });
     else if (message.type === 'error') this.#refuse(message);
     else this.#attach(message.terminal, message.offset);

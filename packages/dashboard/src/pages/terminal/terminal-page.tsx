@@ -64,7 +64,7 @@ function nameOf(choices: readonly Choice[], id: string): string {
   return choices.find((choice) => choice.id === id)?.name ?? id;
 }
 
-/** What the address names, or what an agent has, or the first there is. */
+/** Returns workspace and sandbox of the terminal: those in the address, or those of an agent, or the first ones. */
 function useTarget() {
   const workspaces = (
     useResource<{ workspaces: readonly Workspace[] }>('/v1/workspaces?limit=200').value.data?.workspaces ?? []

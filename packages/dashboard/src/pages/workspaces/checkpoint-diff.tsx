@@ -20,7 +20,7 @@ interface CheckpointDiffProps {
   readonly checkpointId: string;
 }
 
-/** What one call changed. */
+/** The diff of one checkpoint: the changes of one call. */
 export function CheckpointDiff({ workspaceId, checkpointId }: CheckpointDiffProps) {
   const root = `/v1/workspaces/${encodeURIComponent(workspaceId)}/checkpoints/${encodeURIComponent(checkpointId)}`;
   const diff = useResource<{ checkpoint: Checkpoint; paths: number; changes: Changes }>(`${root}/diff`);

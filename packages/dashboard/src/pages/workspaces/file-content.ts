@@ -1,6 +1,6 @@
 import { send, toSearch } from '../../server/request.ts';
 
-/** What the viewer shows of a file. */
+/** The content of a file as the viewer shows it. */
 export type ShownFile =
   | {
       readonly kind: 'text';

@@ -17,7 +17,7 @@ type Step =
   | { readonly kind: 'call'; readonly at: string; readonly checkpoint: Checkpoint }
   | { readonly kind: 'snapshot'; readonly at: string; readonly snapshot: Snapshot };
 
-/** What changed the files, newest first, with snapshots between. */
+/** The calls that changed files, newest first, with the snapshots between them. */
 export function HistoryTab({ id }: { readonly id: string }) {
   const root = `/v1/workspaces/${encodeURIComponent(id)}`;
   const checkpoints = useResource<{ checkpoints: readonly Checkpoint[] }>(`${root}/checkpoints?limit=200`);

@@ -25,7 +25,7 @@ function isSameTitle(title: string, cut: string): boolean {
   return title === cut || (cut.length > 40 && title.startsWith(cut.replace(/…$/, '')));
 }
 
-/** What takes the call of a row back. A record of a call does not always say it. */
+/** Finds the checkpoint that undoes the call of a row. The record of a call does not always name it. */
 export function useCheckpointOf(row: FeedRow): Checkpoint | undefined {
   const workspaceId = row.workspaceId || row.workspace;
   const isAsked = row.outcome !== 'running' && row.outcome !== 'change' && workspaceId !== '' && mayDo('read');

@@ -29,7 +29,7 @@ export interface AiTools {
   readonly tools: Record<string, AiTool>;
   /** For AI SDK 7. Empty where the approval inbox asks. */
   readonly toolApproval: Record<string, AskCaller>;
-  /** What the model should know about its workspace. */
+  /** Text for the system prompt of the model, about its workspace. */
   readonly instructions: string;
 }
 

@@ -86,7 +86,7 @@ export interface DataDirectoryRow {
   readonly usedAt: string;
 }
 
-/** Which data directory has the files of a workspace. Files in a data directory are on one machine. */
+/** Stores which data directory has the files of a workspace. A data directory is on one machine. */
 export interface DataDirectoryTable {
   put(row: DataDirectoryRow): Promise<void>;
   all(): Promise<readonly DataDirectoryRow[]>;
@@ -123,7 +123,7 @@ export interface ResourceTable {
   all(page: PageRequest): Promise<Paged<ResourceRow>>;
 }
 
-/** Which agent uses which sandbox or workspace. */
+/** Stores which agent uses which sandbox or workspace. */
 export interface ReferenceTable {
   replace(accountId: string, from: string, to: readonly string[]): Promise<void>;
   /** Returns at most `limit` ids of agents that refer to `to`, in order. */

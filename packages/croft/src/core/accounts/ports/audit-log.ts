@@ -14,7 +14,7 @@ export interface AuditFilter {
   readonly text?: string | undefined;
 }
 
-/** Whose rows. */
+/** The account, or the operator, whose rows are read. */
 interface AuditOwner {
   readonly accountId: string;
 }

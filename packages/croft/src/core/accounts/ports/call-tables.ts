@@ -141,7 +141,7 @@ export interface AuditEntry {
 }
 
 export interface AuditRow extends AuditEntry {
-  /** From 1, without a gap. */
+  /** Position in the chain: counts from 1, without a gap. */
   readonly sequence: number;
   /** Hash of the previous row; 64 zeros for the first. */
   readonly previous: string;

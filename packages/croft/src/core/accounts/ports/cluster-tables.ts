@@ -2,7 +2,7 @@
 export interface ServerRow {
   /** New with each start. */
   readonly id: string;
-  /** Where the other servers reach it, such as `http://10.0.0.5:7070`. */
+  /** The URL at which other servers reach this server, such as `http://10.0.0.5:7070`. */
   readonly address: string;
   readonly host: string;
   /** Id of its data directory. */

@@ -54,8 +54,8 @@ export interface Records extends AsyncDisposable {
 export interface RecordsNotices {
   /** Never throws. */
   send(text: string): void;
-  /** Connects again by itself. `hear` is called with an empty text after messages may have been lost. */
-  listen(hear: (text: string) => void): Promise<void>;
+  /** Connects again by itself. `onMessage` is called with an empty text after messages may have been lost. */
+  listen(onMessage: (text: string) => void): Promise<void>;
 }
 
 /** The clock that all servers of one database share. */

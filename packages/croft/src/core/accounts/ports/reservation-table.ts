@@ -1,4 +1,4 @@
-/** What a persistent sandbox is for. Sessions that have all of this in common share the sandbox. */
+/** Identifies a persistent sandbox. Sessions with the same key share it. */
 export interface ReservationKey {
   readonly accountId: string;
   /** Id of the sandbox record. */

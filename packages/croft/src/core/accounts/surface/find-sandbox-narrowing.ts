@@ -9,7 +9,7 @@ type Network = SandboxConfig['network'];
 /** Settings that are compared by their meaning, or that do not affect running programs. */
 const judged: ReadonlySet<string> = new Set([
   ...['permissionMode', 'network', 'size', 'memoryLimit', 'timeout', 'outputLimitBytes', 'runtimes'],
-  // These affect only commands and sandboxes that start later.
+  // Changes of these settings affect only commands and sandboxes that start later.
   ...['envVars', 'onCreate', 'onResume', 'lifecycle'],
 ]);
 

@@ -37,7 +37,7 @@ function take(counts: Map<string, number>, one: string): boolean {
   return count > 0;
 }
 
-/** Those that stand on no line with the same words. */
+/** Returns the items that are not in `counts`: on their line, there was no such message before. */
 function takeAll(items: readonly CodeDiagnostic[], counts: Map<string, number>): CodeDiagnostic[] {
   return items.filter((item) => !take(counts, placedKey(item)));
 }

@@ -39,7 +39,7 @@ function spliceBraces(bytes: Buffer, range: SourceRange, lines: readonly string[
   return { range, before: ' ', lines, after: ' ', indent: { indentation: '', unit, isFirstBare: true } };
 }
 
-/** On lines of their own, as deep as the first line of the old body. */
+/** Puts the new body on lines of its own, indented as the first line of the old body. */
 function spliceLines(bytes: Buffer, range: SourceRange, lines: readonly string[], header: number): Splice {
   const ending = lineEndingOf(bytes);
   const unit = indentationUnit(bytes);

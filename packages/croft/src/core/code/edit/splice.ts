@@ -15,7 +15,7 @@ export interface Splice {
 
 interface SplicedFile {
   readonly bytes: Buffer;
-  /** Where the new bytes are in the new file. */
+  /** Range of the new bytes in the new file. */
   readonly range: SourceRange;
   /** Start of each line of the new text in the new file. */
   readonly lineStarts: readonly number[];

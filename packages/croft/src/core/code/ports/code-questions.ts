@@ -2,7 +2,7 @@ import type { CodeDiagnostic, SourceLocation } from './code-answers.ts';
 import type { ServerUse } from './language-servers.ts';
 import type { Position, TextEdit } from './protocol-schemas.ts';
 
-/** Which symbol a question is about, as in `symbolArguments`. */
+/** Names the symbol that a question is about, as in `symbolArguments`. */
 export interface SymbolQuestion {
   readonly symbol?: string | undefined;
   readonly file_path?: string | undefined;

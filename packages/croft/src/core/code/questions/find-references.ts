@@ -24,7 +24,7 @@ export async function findReferences(question: ReferencesQuestion, context: Code
   const { languageServers } = context.workspace;
   const tree = typeof languageServers === 'string' ? '' : await languageServers.treeVersion();
   const found = await findAll(question, context);
-  // Nobody follows the changes of a workspace without servers: there a page belongs to exactly this list.
+  // Without servers nobody follows the changes of the workspace, so the cursor belongs to exactly this list.
   const version = tree === '' ? sha256(Buffer.from(JSON.stringify(found.items))) : tree;
   const start = readCursor(cursor, version);
   const { length: total } = found.items;

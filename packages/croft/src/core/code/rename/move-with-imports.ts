@@ -23,7 +23,7 @@ export async function moveWithImports(move: FileMove, context: ToolContext): Pro
   return { kind, plan, touched: kind === 'file' ? [...new Set([...edited, move.to])] : edited };
 }
 
-/** Nothing is written if the move itself would fail for what is there. */
+/** Throws before anything is written if the target of the move is taken. */
 async function mustBeFree(to: string, { workspace }: ToolContext): Promise<void> {
   const there = await workspace.files.stat(to).catch((thrown) => {
     if (AppError.is(thrown) && thrown.code === 'E_FILE_NOT_FOUND') return undefined;

@@ -6,9 +6,9 @@ import { ambiguous, noSymbol } from './symbol-errors.ts';
 /** How a caller names a symbol: by name, by position, or both. */
 export interface SymbolQuery {
   readonly symbol?: string | undefined;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line?: number | undefined;
-  /** From 1, in UTF-16 units. */
+  /** Column in UTF-16 units, from 1. */
   readonly col?: number | undefined;
 }
 

@@ -8,9 +8,9 @@ export interface SymbolAddress {
   readonly names: readonly string[];
   /** True when the first name must be at the top of the file. */
   readonly isWhole: boolean;
-  /** Which one of several that match, from 0. */
+  /** Index among the symbols that match, from 0. */
   readonly overload?: number | undefined;
-  /** Which one of several on the given line, from 1. */
+  /** Number among the symbols on the given line, from 1. */
   readonly onLine?: number | undefined;
 }
 

@@ -30,7 +30,7 @@ const slash = 47;
 interface PatternPositions {
   list: Int32Array;
   count: number;
-  /** By position: the turn in which it was added, and in which the positions after it were added too. */
+  /** For each position: the turn in which it was added, and in which the positions after it were added too. */
   added: Uint32Array;
   passed: Uint32Array;
 }

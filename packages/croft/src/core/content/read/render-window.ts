@@ -3,7 +3,7 @@ import { cutText } from '../../../lib/text/cut-text.ts';
 import type { Utf16Order } from '../../../lib/text/utf16.ts';
 import { jsonBytes } from '../../answers/json-size.ts';
 
-/** Which part of a file to show. */
+/** The part of a file to show. */
 export interface LineWindow {
   readonly offset: number;
   readonly limit: number;

@@ -8,7 +8,7 @@ interface ContentSearch {
   readonly pattern: string;
   readonly isLiteral: boolean;
   readonly ignoresCase: boolean;
-  /** From the root; empty for all. */
+  /** Directory or file to search, from the root; empty for all. */
   readonly path: string;
   readonly glob?: string | undefined;
   readonly limit: number;

@@ -33,7 +33,7 @@ export interface ReportedChange {
 
 const hash = /^[0-9a-f]{64}$/;
 
-/** At this many reported paths, they are applied to the last captured tree. */
+/** With this many reported paths, the changes are applied to the last captured tree. */
 const maxReported = 256;
 
 /**

@@ -11,8 +11,8 @@ export interface HistoryCall {
   /** The command or the path, by which a person recognises the call. Redacted. */
   readonly title: string;
   /**
-   * Which changes of the call are by-products and belong to no undo step. `all`: everything that a check leaves behind
-   * (caches, reports). `new`: the new files of a formatter. Without it, none are.
+   * Says which changes of the call are by-products, which belong to no undo step. `all`: everything that a check leaves
+   * behind (caches, reports). `new`: the new files of a formatter. Absent: no change.
    */
   readonly byproducts?: 'all' | 'new' | undefined;
 }

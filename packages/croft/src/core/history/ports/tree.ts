@@ -33,7 +33,7 @@ export interface PathChange {
   readonly after?: TreeEntry | undefined;
 }
 
-/** Which paths a tree includes. */
+/** Selects the paths that a tree includes. */
 export type TreeScope =
   /** Neither files that git ignores nor any `.git`: what people call their files. */
   | 'source'

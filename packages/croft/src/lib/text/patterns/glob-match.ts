@@ -47,7 +47,7 @@ function matchTokens(meter: StepBudget, tokens: GlobToken[], name: string): bool
   let tokenAt = 0;
   let charAt = 0;
   let afterWildcard = -1;
-  // There is nowhere to go back to before the first wildcard.
+  // Before the first wildcard there is no earlier choice to try again.
   let retryAt = name.length;
   while (charAt < name.length || tokenAt < tokens.length) {
     meter.spend(1);

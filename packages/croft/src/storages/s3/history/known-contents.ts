@@ -4,7 +4,7 @@ import { contentKey, contentsPrefix, hashOfKey } from '../layout/history-keys.ts
 import type { DeletionEntriesWithEtag } from './deletion-list.ts';
 
 const atOnce = 32;
-/** From this many hashes on, one listing is cheaper than one request each. */
+/** For this many hashes or more, one listing is cheaper than one request each. */
 const manyHashes = 500;
 const maxKnown = 500_000;
 

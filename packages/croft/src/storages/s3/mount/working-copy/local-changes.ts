@@ -7,7 +7,7 @@ import { toTreeEntry } from './publish-commit.ts';
 
 interface LocalChanges {
   readonly root: TreeHash;
-  /** From what the bucket has, according to the manifest, to what is on the disk. */
+  /** Changes from the state of the bucket, according to the manifest, to the state on the disk. */
   readonly changes: readonly PathChange[];
   readonly missed: ReadonlySet<TreePath>;
 }
