@@ -61,21 +61,11 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   const boundsOf = createBounds();
   const isChanged = createChangeCheck(options);
   const isRecent = () => known !== undefined && now().getTime() - Date.parse(known.usedAt) < touchMs;
+  // Compares marks of the session, because its state is large.
+  const isStored = (session: Session) => isRecent() && isSameFingerprint(toFingerprint(session), savedMark);
+  const inTurn = createSerialSave(save);
 
-  let isSaving = false;
-  const saveInTurn = createSerialSave(async (session: Session) => {
-    isSaving = true;
-    await save(session).finally(() => {
-      isSaving = false;
-    });
-  });
-
-  return { refresh, save: (session) => (!isSaving && isStored(session) ? undefined : saveInTurn(session)) };
-
-  /** Compares marks of the session, because its state is large. */
-  function isStored(session: Session): boolean {
-    return isRecent() && isSameFingerprint(toFingerprint(session), savedMark);
-  }
+  return { refresh, save: (session) => (inTurn.isIdle() && isStored(session) ? undefined : inTurn.save(session)) };
 
   async function refresh(session: Session, sessionMoves?: number): Promise<void> {
     if (known && !(await isChanged(known, sessionMoves))) return;
@@ -93,8 +83,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
 
   async function save(session: Session): Promise<void> {
     // A child session that has ended stays ended: a row made here would lack its limits.
-    if (!known && isChildId(name)) return;
-    if (isStored(session)) return;
+    if (isStored(session) || (!known && isChildId(name))) return;
     const mark = toFingerprint(session);
     if (await storeIfChanged(session)) savedMark = mark;
   }
