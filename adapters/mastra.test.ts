@@ -102,6 +102,32 @@ test('commands: their ends, words, variables, time and signal', async () => {
   expect(sandbox.isReady()).toBe(false);
 });
 
+test('background processes: started, read, given input, ended by their time and killed, with everything that they started', async () => {
+  await using box = await croft.open();
+  const workspace = new Workspace({ filesystem: mastraFilesystem(box), sandbox: mastraSandbox(box) });
+  await workspace.init();
+  const tools = await createWorkspaceTools(workspace);
+  const use = async (name: string, input: object) => {
+    const tool = Object.entries(tools).find(([id]) => id.endsWith(name))?.[1];
+    if (!tool?.execute) throw new Error(`no tool ${name}: ${Object.keys(tools)}`);
+    return String(await tool.execute(input, { workspace }));
+  };
+  const command = 'echo begun; sleep 4711 & read -r line; echo "got $line"; exit 3';
+  const pid = /PID: (\S+)\)/.exec(await use('execute_command', { command, background: true }))?.[1] ?? '';
+  const { processes } = mastraSandbox(box);
+  expect(await use('get_process_output', { pid: 'none' })).toContain('No background process');
+  await expect.poll(() => use('get_process_output', { pid })).toContain('begun');
+  const own = await processes.spawn('read -r line; echo "got $line"; exit 3');
+  expect(await processes.list()).toEqual([{ pid: own.pid, command: expect.stringContaining('read'), running: true }]);
+  await own.sendStdin('a line\n');
+  expect(await own.wait()).toMatchObject({ exitCode: 3, stdout: 'got a line\n', success: false, timedOut: false });
+  const slow = await processes.spawn('sleep 4712', { timeout: 300 });
+  expect(await slow.wait()).toMatchObject({ exitCode: 124, timedOut: true, killed: true });
+  expect(await use('kill_process', { pid })).toMatch(/has been killed[\s\S]*begun/);
+  const { stdout } = await box.exec('cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -c "sleep 471[12]" || true');
+  expect(stdout).toBe('0\n');
+});
+
 test('a person is asked before a file is changed', async () => {
   await using box = await croft.open({ sandbox: { permissionMode: 'ask' } });
   const files = mastraFilesystem(box);

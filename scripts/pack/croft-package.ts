@@ -48,7 +48,7 @@ function compileEmbedded(stage: string, target: string): void {
   const [project, sources] = [join(stage, 'tsconfig.embedded.json'), join(stage, 'embedded')];
   copyInto(sources, 'packages/croft/src/embedded', ['create-croft.ts']);
   writeText(join(sources, 'package.json'), '{ "type": "module" }\n');
-  writeText(join(sources, 'open-embedded.d.ts'), embeddedTypes);
+  writeText(join(sources, 'open-embedded-platform.d.ts'), embeddedTypes);
   writeText(project, JSON.stringify(toProject(sources, target, stage)));
   runProgram([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
 }

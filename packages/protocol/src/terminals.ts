@@ -33,7 +33,11 @@ export const TerminalClientMessage = z.discriminatedUnion('type', [
 
 /** Text messages for a client. Binary messages are printed output. */
 export const TerminalServerMessage = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('attached'), terminal: z.string(), offset: z.int() }),
+  /**
+   * Output follows from `offset` on. What is before `answered` was shown before: a client does not answer again what
+   * programs asked there, because the answer would be typed. Servers of older releases leave it out.
+   */
+  z.object({ type: z.literal('attached'), terminal: z.string(), offset: z.int(), answered: z.int().optional() }),
   z.object({ type: z.literal('exit'), code: z.int().nullable(), signal: z.string().nullable() }),
   z.object({ type: z.literal('error'), code: z.string(), message: z.string() }),
 ]);

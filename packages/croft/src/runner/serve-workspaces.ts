@@ -7,6 +7,7 @@ import { serveFiles } from './serve-files.ts';
 import { serveForks } from './serve-forks.ts';
 import { createHandleTable, type LinkHandlers, type ServedWorkspaces, serveMethod } from './serve-helpers.ts';
 import { serveHistory } from './serve-history.ts';
+import { servePastTrees } from './serve-past-trees.ts';
 import { servePrograms } from './serve-programs.ts';
 import { createServedSandboxes, serveSandboxes } from './serve-sandboxes.ts';
 import { serveSearches } from './serve-searches.ts';
@@ -32,6 +33,7 @@ export function serveWorkspaces(peer: Peer, machine: RunnerWorkspaces): void {
     ...serveSandboxes(workspaces, sandboxes),
     ...servePrograms(sandboxes),
     ...serveHistory(workspaces),
+    ...servePastTrees(workspaces),
     ...serveForks(workspaces),
     ...serveTransactions(workspaces, sandboxes),
     ...serveWatches(workspaces),
@@ -56,6 +58,7 @@ function serveOpening(machine: RunnerWorkspaces, workspaces: ServedWorkspaces): 
       forks: !!forks,
       code: !!code,
       codeIndex: !!codeIndex,
+      past: !!history?.past,
     };
     return { place: handle, root, access, has: { ...has, checks: has.history } };
   });

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '@croft/sdk';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addAccount } from '../support/servers/installation.ts';
 import { connectAgent, mustBe } from '../support/servers/platform.ts';
 import { startPostgres } from '../support/servers/postgres.ts';
@@ -75,6 +76,37 @@ describe.skipIf(!postgres)('a request at a server that does not have its workspa
       expect((await client.call('read', { file_path: 'a.txt' })).text).toContain('one');
       expect((await client.call('bash', { command: 'echo $((6 * 7))' })).text).toContain('42');
     }
+  });
+
+  test('is followed while it runs: each part of its output comes through the other server before its end', async () => {
+    const { agent } = made;
+    const { url, secret } = there();
+    const client = createClient({ baseUrl: url, token: secret });
+    const pieces: string[] = [];
+    const command = 'echo one; until [ -e seen ]; do read -rt 0.05 <> <(:); done; rm seen; seq 100000';
+    const { result } = await client.agent(agent).call(
+      'run_command',
+      { cmd: 'bash', args: ['-c', command] },
+      {
+        onOutput({ text }) {
+          if (pieces.length === 0) void here().call(agent, 'write', { file_path: 'seen', content: '' });
+          pieces.push(text);
+        },
+      },
+    );
+    const wanted = `one\n${Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join('')}`;
+    expect(pieces.join('') === wanted).toBe(true);
+    expect(result?.exitCode).toBe(0);
+    const gone = new AbortController();
+    const cut = client
+      .agent(agent)
+      .call('bash', { command: 'echo go; sleep 4323' }, { signal: gone.signal, onOutput: () => gone.abort() });
+    await expect(cut).rejects.toThrow();
+    const left = 'cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -c "sleep 43[2]3"';
+    await vi.waitFor(
+      async () => expect(mustBe(200, await here().call(agent, 'bash', { command: left })).output.trim()).toBe('0'),
+      { timeout: 20_000 },
+    );
   });
 
   test('streams a large upload and download with bounded memory', async () => {

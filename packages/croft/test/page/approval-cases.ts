@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { makeDirectory, runCroft } from '../support/harness.ts';
 import { connectAgent, startPlatform } from '../support/servers/platform.ts';
 import { type PageFixture, pathsOf, setUpAgent } from './page-fixture.ts';
 
@@ -126,14 +127,19 @@ export function approvalCases(get: () => PageFixture): void {
     const setup = await setUpAgent(platform);
     const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo once' });
     const { approvalId } = body.approval;
-    const pages = await Promise.all([signIn(setup.account.secret), signIn(setup.account.secret)]);
+    const { body: key } = await setup.account.send('POST', '/v1/keys', { name: 'other', scopes: ['read', 'approve'] });
+    const pages = await Promise.all([signIn(setup.account.secret), signIn(key.secret)]);
     for (const page of pages) {
       await page.goto(`${base}/approvals/${approvalId}`);
       await page.waitForSelector('.button-approve');
     }
     await pages[0]?.waitForTimeout(350);
     await Promise.all(pages.map((page) => page.keyboard.press('a')));
-    for (const page of pages) await page.waitForSelector('text=/^Approved.* by key/');
+    for (const page of pages) await page.waitForSelector('text=/^Approved.* by/');
+    const endings = await Promise.all(pages.map((page) => page.textContent('.decision')));
+    const mine = endings.filter((text) => text?.includes('by you'));
+    const theirs = endings.filter((text) => /by key key_…[0-9a-f]{6}/.test(text ?? ''));
+    expect([mine.length, theirs.length]).toEqual([1, 1]);
     const { body: audit } = await setup.account.send('GET', '/v1/audit?order=newest&kind=approval');
     expect(audit.audit.filter(({ action }: { action: string }) => action === 'approval.approved')).toHaveLength(1);
     await Promise.all(pages.map((page) => page.context().close()));
@@ -158,14 +164,21 @@ export function approvalCases(get: () => PageFixture): void {
     await page.context().close();
   });
 
-  test('an approval that somebody decides elsewhere goes by itself', async () => {
+  test('an approval that somebody decides with the command line goes by itself', async () => {
     const { platform, signIn, base } = get();
     const setup = await setUpAgent(platform);
     const { body } = await setup.account.call(setup.agentId, 'bash', { command: 'echo elsewhere' });
     const page = await signIn(setup.account.secret);
     await page.goto(`${base}/approvals/${body.approval.approvalId}`);
     await page.waitForSelector('.button-approve');
-    await setup.account.deny(body.approval.approvalId, 'not now');
+    using own = makeDirectory({ key: setup.account.secret });
+    const env = {
+      CROFT_SERVER: setup.account.url,
+      CROFT_KEY_FILE: own.at('key'),
+      XDG_CONFIG_HOME: own.path,
+    };
+    const denied = await runCroft(['approvals', 'deny', body.approval.approvalId, '--reason', 'not now'], { env });
+    expect(denied).toMatchObject({ exitCode: 0 });
     await page.waitForSelector('.decision-denied >> text=not now');
     expect(await page.locator('.button-approve').count()).toBe(0);
     await page.context().close();

@@ -22,12 +22,21 @@ function findBrowser(): string | undefined {
 
 /** The browser of this machine. Debian's is installed if we may; elsewhere the tests are skipped, and say so. */
 export function installBrowser(): string | undefined {
-  const found = findBrowser();
-  if (found !== undefined || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return found;
-  process.stderr.write('croft: installing chromium, for the tests of the page\n');
+  return findBrowser() ?? install('chromium', findBrowser);
+}
+
+/** An editor that draws on the whole terminal. */
+export function installVim(): string | undefined {
+  const find = () => ['/usr/bin/vim', '/usr/bin/vim.tiny'].find((file) => existsSync(file));
+  return find() ?? install('vim-tiny', find);
+}
+
+function install(name: string, find: () => string | undefined): string | undefined {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
+  process.stderr.write(`croft: installing ${name}, for the tests of the page\n`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const run = (...args: string[]) => spawnSync('apt-get', args, { env, stdio: 'ignore', timeout: 300_000 });
   run('update');
-  run('install', '-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', 'chromium');
-  return findBrowser();
+  run('install', '-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', name);
+  return find();
 }

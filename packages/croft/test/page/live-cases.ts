@@ -52,6 +52,56 @@ export function liveCases(get: () => PageFixture): void {
     await page.context().close();
   });
 
+  test('a network that is gone: a banner at once, no decision, and it goes when the network is back', async () => {
+    const { platform, signIn, base } = get();
+    const { account, agentId } = await setUpAgent(platform);
+    const { body } = await account.call(agentId, 'bash', { command: 'echo wait' });
+    const page = await signIn(account.secret);
+    await page.waitForSelector('.live-live');
+    await page.click('.waiting >> text=Look');
+    await page.waitForSelector('.button-approve:enabled');
+    await page.context().setOffline(true);
+    await page.waitForSelector('.banner >> text=The server does not answer');
+    expect(await page.isDisabled('.button-approve')).toBe(true);
+    await page.context().setOffline(false);
+    await page.waitForSelector('.button-approve:enabled');
+    expect(await page.locator('.banner').count()).toBe(0);
+    await account.approve(body.approval.approvalId);
+    await page.waitForSelector('.decision-approved');
+    expect(page.url()).toContain(base);
+    await page.context().close();
+  });
+
+  test('10,000 calls in one burst: the newest on the screen, and the elements of one screen', async () => {
+    const { platform, signIn, base } = get();
+    const { account } = await setUpAgent(platform);
+    const page = await signIn(account.secret);
+    const events = Array.from({ length: 10_000 }, (_, index) => {
+      const details = { call: `call ${index}`, tool: 'edit', workspace: 'notes', title: `src/file-${index}.ts` };
+      const record = { sequence: index, accountId: 'a', actor: `agent_${index % 20} key_1/default`, target: 'edit' };
+      const row = {
+        ...record,
+        at: new Date().toISOString(),
+        action: 'call.ended',
+        previous: '',
+        hash: `hash ${index}`,
+      };
+      return `data: ${JSON.stringify({ type: 'audit', record: { ...row, details: JSON.stringify(details) } })}\n\n`;
+    });
+    const body = `retry: 600000\n\n${events.join('')}`;
+    await page.route('**/v1/events*', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
+    await page.goto(base);
+    await page.waitForSelector('.call >> text=src/file-9999.ts');
+    const list = page.locator('.list');
+    expect(await list.evaluate((element) => element.scrollHeight)).toBe(280_000);
+    expect(await page.locator('.list-row').count()).toBeLessThanOrEqual(80);
+    expect(await page.locator('select[aria-label=Agent] option').count()).toBe(21);
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
+    await page.waitForSelector('.call >> text=src/file-5000.ts');
+    expect(await page.locator('.list-row').count()).toBeLessThanOrEqual(80);
+    await page.context().close();
+  });
+
   test('the server stops and starts: a banner, then every call once', async () => {
     const { newPage } = get();
     using data = makeDirectory();

@@ -7,6 +7,7 @@ import { firstMinuteCases } from './first-minute-cases.ts';
 import { liveCases } from './live-cases.ts';
 import { lookCases } from './look-cases.ts';
 import { openFixture, type PageFixture } from './page-fixture.ts';
+import { setUpCases } from './set-up-cases.ts';
 import { signInCases } from './sign-in-cases.ts';
 import { terminalCases } from './terminal-cases.ts';
 import { workspaceCases } from './workspace-cases.ts';
@@ -24,6 +25,7 @@ describe.skipIf(browser === undefined)(
     const get = () => fixture;
 
     describe('the first minute', () => firstMinuteCases(get));
+    describe('setting up', () => setUpCases(get));
     describe('signing in', () => signInCases(get));
     describe('approving', () => approvalCases(get));
     describe('files and their history', () => workspaceCases(get));

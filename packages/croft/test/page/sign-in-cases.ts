@@ -33,7 +33,7 @@ export function signInCases(get: () => PageFixture): void {
     await page.goto(base);
     await page.fill('#key', 'croft_wrong');
     await page.click('button[type=submit]');
-    await page.waitForSelector('.failure >> text=E_UNAUTHORIZED');
+    await page.waitForSelector('.failure:has-text("E_UNAUTHORIZED") >> text=This key opens no account here');
     expect(await page.context().cookies()).toEqual([]);
     await page.context().close();
   });
@@ -79,7 +79,24 @@ export function signInCases(get: () => PageFixture): void {
     const page = await signIn(body.secret);
     await page.waitForSelector('.live-live');
     await account.send('DELETE', `/v1/keys/${body.key.keyId}`);
-    await page.waitForSelector('text=Sign in to Croft');
+    await page.waitForSelector('text=Your session has ended');
+    await page.context().close();
+  });
+
+  test('a key that only decides: approvals are there, and every other page says what is missing', async () => {
+    const { signIn, platform, base } = get();
+    const { account, agentId } = await setUpAgent(platform);
+    const { body } = await account.send('POST', '/v1/keys', { name: 'decider', scopes: ['approve'] });
+    const page = await signIn(body.secret);
+    await page.waitForSelector('text=This key decides approvals, and sees nothing else');
+    await account.call(agentId, 'bash', { command: 'echo decided' });
+    await page.click('.waiting >> text=Look');
+    await page.waitForSelector('.button-approve');
+    for (const path of ['/workspaces', '/agents', '/machines', '/audit', '/keys', `/agents/${agentId}/fence`]) {
+      await page.goto(base + path);
+      await page.waitForSelector('text=This key may not see that');
+      expect(await page.locator('.failure, .skeleton').count()).toBe(0);
+    }
     await page.context().close();
   });
 

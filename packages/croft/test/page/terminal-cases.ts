@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { startRunnerWithCable } from '../remote/runner-with-cable.ts';
+import { installVim } from './browser.ts';
 import { type PageFixture, setUpAgent } from './page-fixture.ts';
+
+const vim = installVim();
 
 export function terminalCases(get: () => PageFixture): void {
   test('a terminal: typed and printed, resized, 10 MB, and after a reload the same screen', async () => {
@@ -31,6 +34,46 @@ export function terminalCases(get: () => PageFixture): void {
     await page.waitForSelector('text=The shell ended with 7');
     await page.context().close();
   });
+
+  test.skipIf(!vim)(
+    'vim: it draws, is resized, comes back after a reload, and what it saves is in the file',
+    async () => {
+      const { platform, signIn, base } = get();
+      const { account, workspaceId, sandboxId } = await setUpAgent(platform);
+      await account.send('PUT', `/v1/workspaces/${workspaceId}/file?path=note.txt`, 'first line\n');
+      const page = await signIn(account.secret);
+      await page.goto(`${base}/terminal?workspace=${workspaceId}&sandbox=${sandboxId}`);
+      await page.waitForSelector('text=Connected');
+      const { keyboard } = page;
+      const shows = (rows: { first: string; last: string; count?: number }) =>
+        page.waitForFunction(({ first, last, count }) => {
+          const lines = [...(document.querySelector('.xterm-rows')?.children ?? [])].map(
+            (row) => row.textContent ?? '',
+          );
+          // Every line between the text and the status is vim's mark for no line.
+          const isDrawn = lines.slice(2, -1).every((line) => line.trim() === '~');
+          const isThere = lines[0]?.includes(first) && lines.at(-1)?.includes(last);
+          return isDrawn && isThere && (count === undefined || lines.length < count);
+        }, rows);
+      await keyboard.type(`${vim} -u NONE -N note.txt\n`);
+      await shows({ first: 'first line', last: 'note.txt' });
+      await keyboard.type('osecond line');
+      await shows({ first: 'first line', last: '-- INSERT --' });
+      await page.setViewportSize({ width: 800, height: 480 });
+      await shows({ first: 'first line', last: '-- INSERT --', count: 26 });
+      await page.reload();
+      await page.waitForSelector('text=Connected');
+      await shows({ first: 'first line', last: '-- INSERT --' });
+      await keyboard.press('Escape');
+      await keyboard.type(':wq\n');
+      const saved = () =>
+        fetch(new URL(`/v1/workspaces/${workspaceId}/file?path=note.txt`, account.url), {
+          headers: { authorization: `Bearer ${account.secret}` },
+        }).then((answer) => answer.text());
+      await expect.poll(saved).toBe('first line\nsecond line\n');
+      await page.context().close();
+    },
+  );
 
   test('a runner that is cut off and comes back: the terminal goes on', async () => {
     const { newPage, allow } = get();

@@ -38,7 +38,7 @@ export function workspaceCases(get: () => PageFixture): void {
     expect(await textOf(setup, 'a.md')).toContain('one');
 
     await account.call(agentId, 'bash', { command: 'echo three >> a.md' });
-    await page.click('.moment:has-text("write") >> text=Undo');
+    await page.click('.moment:has(.call-tool:text-is("write")) >> text=Undo');
     await page.click('dialog >> button:has-text("Undo")');
     await page.waitForSelector('dialog .failure >> text=E_CONFLICT');
     await page.keyboard.press('Escape');

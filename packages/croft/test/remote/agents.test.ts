@@ -84,6 +84,30 @@ test('people see the files of a workspace on its runner', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, 'from the agent\n']);
 });
 
+test('people see there what a call changed, files as they were, and what is in them', async () => {
+  await using remote = await startRemote(platform, { name: 'past' });
+  const { account, ok, workspaceId } = remote;
+  const see = async (path: string) => mustBe(200, await account.send('GET', `/v1/workspaces/${workspaceId}/${path}`));
+  await ok('write', { file_path: 'src/a.txt', content: 'one\n' });
+  mustBe(201, await account.send('POST', `/v1/workspaces/${workspaceId}/snapshots`, { name: 'first' }));
+  await ok('bash', { command: 'echo two > src/a.txt' });
+  const [checkpoint] = (await see('checkpoints')).checkpoints;
+  const { changes, ...rest } = await see(`checkpoints/${checkpoint.checkpointId}/diff`);
+  expect(rest).toMatchObject({ paths: 1, checkpoint: { tool: 'bash' } });
+  expect(changes).toMatchObject([{ path: 'src/a.txt', diff: expect.stringContaining('-one\n+two') }]);
+  const { audit } = mustBe(200, await account.send('GET', '/v1/audit?order=newest&kind=call&tool=bash'));
+  expect(checkpoint.call).toBe(JSON.parse(audit[0].details).call);
+  const { files } = await see('files?snapshot=first&path=src');
+  expect(files).toMatchObject([{ path: 'src/a.txt', sizeBytes: 4 }]);
+  const earlier = await fetch(`${platform.url}/v1/workspaces/${workspaceId}/file?snapshot=first&path=src/a.txt`, {
+    headers: { authorization: `Bearer ${account.secret}` },
+  });
+  expect([earlier.status, await earlier.text()]).toEqual([200, 'one\n']);
+  expect((await see('search?pattern=tw.')).matches).toEqual([{ path: 'src/a.txt', line: 1, text: 'two' }]);
+  const missing = await account.send('GET', `/v1/workspaces/${workspaceId}/checkpoints/ck_none/diff`);
+  expect([missing.status, missing.body.error.code]).toEqual([404, 'E_NOT_FOUND']);
+});
+
 test('a directory that the operator of a runner named is the workspace of that name', async () => {
   const account = await platform.newAccount('named');
   const token = await newToken(account, 'laptop');

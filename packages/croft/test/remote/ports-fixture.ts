@@ -65,7 +65,7 @@ export async function openTestFixture(): Promise<PortsFixture> {
 export async function openLyingRunner(handlers: Readonly<Record<string, CallHandler>>) {
   const [server, runner] = connectPeers();
   onTestFinished(() => server.close('the test is over'));
-  const has = { history: true, watch: true, transactions: true, checks: true };
+  const has = { history: true, watch: true, transactions: true, checks: true, past: true };
   const open: CallHandler = async () => ({ place: 'p', root: '/workspaces/w', access: 'read-write', has });
   runner.serve({ 'workspace.open': open, ...handlers });
   return { ...(await createRemoteWorkspace(server, workspaceRequest)), runner };

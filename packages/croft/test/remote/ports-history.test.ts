@@ -80,6 +80,26 @@ test('a call is recorded around its work, which can be undone', async () => {
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('one');
 });
 
+test('earlier trees are shown: what one call changed, a directory and a file of a snapshot', async () => {
+  const { history, files, at } = await openOffered({ 'a.txt': 'one\n' });
+  mkdirSync(at('dir'));
+  writeFileSync(at('dir/b.bin'), Buffer.from([1, 0, 255]));
+  await history.snapshot({ name: 'first', signal: never });
+  const named = { ...call, id: 'call_7' };
+  await history.record(named, async () => void (await files.write('a.txt', Buffer.from('two\n'))));
+  const { past } = history;
+  const [latest] = await history.checkpoints(1);
+  const { checkpoint, changes } = (await past?.diffOf(latest?.id ?? '', never)) ?? {};
+  expect([checkpoint?.call, changes?.map(({ path }) => path)]).toEqual([named, ['a.txt']]);
+  expect(changes?.[0]?.text).toContain('-one\n+two');
+  expect((await past?.list('first', ''))?.map(({ path }) => path)).toEqual(['a.txt', 'dir']);
+  expect((await past?.list('first', 'dir'))?.map(({ path }) => path)).toEqual(['dir/b.bin']);
+  expect(await past?.read('first', 'dir/b.bin')).toEqual(Buffer.from([1, 0, 255]));
+  expect((await past?.read('first', 'a.txt'))?.toString()).toBe('one\n');
+  await expect(past?.read('first', 'dir')).rejects.toMatchObject({ code: 'E_FILE_NOT_FOUND' });
+  await expect(past?.diffOf('ck_none', never)).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+});
+
 test('failing work is recorded, and fails with its own error', async () => {
   const { history, files } = await openOffered({ 'a.txt': 'one' });
   await history.record(call, async () => {});

@@ -259,6 +259,29 @@ describe('a runner that lies', () => {
     },
   );
 
+  const checkpoint = {
+    ...{ id: 'ck', call: { tool: 't', session: 's', title: '' }, at: 'now', paths: 1 },
+    ...{ before: '0'.repeat(64), after: '1'.repeat(64) },
+  };
+  test.each([
+    ['diff-of', { checkpoint: { ...checkpoint, id: 'another' }, changes: [] }],
+    ['diff-of', { checkpoint, changes: [{ path: '../a' }] }],
+    ['diff-of', { checkpoint, changes: [{ path: 'a', text: 7 }] }],
+    ['list-at', [{ name: '../a', entry: { kind: 'file', mode: 0o644, size: 1, hash: '' } }]],
+    ['list-at', [{ name: 'a', entry: { kind: 'door', mode: 0o644, size: 1, hash: '' } }]],
+    ['list-at', {}],
+    ['read-at', 'x'.repeat(8 * 1024 * 1024 + 1)],
+  ])('about earlier trees: %s %#', async (method, lie) => {
+    const { history } = await openLyingRunner({ [`history.${method}`]: sendingJson(lie) });
+    const { past } = history ?? {};
+    const ways: Readonly<Record<string, () => unknown>> = {
+      'diff-of': () => past?.diffOf('ck', never),
+      'list-at': () => past?.list('s', ''),
+      'read-at': () => past?.read('s', 'a'),
+    };
+    await expect(ways[method]?.()).rejects.toMatchObject(refused);
+  });
+
   test('about the end of a program fails it, and its streams end', async () => {
     const usage = { userMs: 0, systemMs: 0, maxRssBytes: 0 };
     const ends = [

@@ -81,11 +81,17 @@ function readOnce(after: string | undefined, signal: AbortSignal, tell: (message
   const source = new EventSource(`/v1/events${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`);
   return new Promise((resolve) => {
     let wasOpen = false;
+    const over = new AbortController();
     const end = () => {
+      over.abort();
       source.close();
       resolve(wasOpen);
     };
+    const either = { signal: AbortSignal.any([signal, over.signal]) };
     signal.addEventListener('abort', end, { once: true });
+    // A connection that is gone is quiet: the browser knows it first, and afterwards a new one is needed.
+    window.addEventListener('offline', () => tell({ kind: 'state', state: 'away' }), either);
+    window.addEventListener('online', end, either);
     source.onopen = () => {
       wasOpen = true;
       tell({ kind: 'state', state: 'live' });

@@ -22,6 +22,8 @@ export interface FeedRow {
   readonly exitCode?: number | undefined;
   /** Id of the checkpoint that undoes the call. */
   readonly checkpoint?: string | undefined;
+  /** The calls that an undo has taken back. */
+  readonly undoes?: readonly string[] | undefined;
   readonly violations: readonly Violation[];
 }
 
@@ -140,10 +142,22 @@ function toChange({ at, actor, action, target, hash }: AuditRecord, details: Fie
   // A terminal is of a sandbox; everything else here is of a workspace.
   const workspaceId = action === 'terminal.opened' ? textOf(details.workspaceId) : target;
   const tool = shortNames[action] ?? action;
+  const undoes = Array.isArray(details.calls) ? details.calls.filter((call) => typeof call === 'string') : undefined;
   return {
     ...{ key: hash, at, outcome: 'change', agentId: '', session: actor, tool, violations: [] },
-    ...{ workspace: '', workspaceId, title: title ?? '' },
+    ...{ workspace: '', workspaceId, title: title ?? '', undoes },
   };
+}
+
+/** How many rows began at this time or later. Rows are newest first. */
+export function countSince(rows: readonly Pick<FeedRow, 'at'>[], time: number): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (Date.parse(rows[middle]?.at ?? '') >= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The server made it, of texts that others wrote. */

@@ -1,6 +1,7 @@
 import type { AccountEvent, AuditRecord } from '@croft/protocol';
 import { expect, test } from 'vitest';
 import { createFeed } from './feed.ts';
+import { countSince } from './feed-row.ts';
 
 let sequence = 0;
 
@@ -15,9 +16,9 @@ function record(action: string, call: string, details: object = {}, seconds = 0)
 }
 
 const reported = (row: AuditRecord): AccountEvent => ({ type: 'audit', record: row });
-const started = (call: string): AccountEvent => ({
+const started = (call: string, more: object = {}): AccountEvent => ({
   ...{ type: 'call.started', at: '2030-01-01T12:00:00.000Z', call, agentId: 'writer', session: 'key_1/default' },
-  ...{ tool: 'edit', workspace: 'notes', title: 'src/a.ts' },
+  ...{ tool: 'edit', workspace: 'notes', title: 'src/a.ts', ...more },
 });
 
 test('a call keeps its place from its beginning to its end', () => {
@@ -89,4 +90,26 @@ test('a long day is cut at its oldest end', () => {
   expect(rows).toHaveLength(12_000);
   expect(rows[0]?.key).toBe('call 14999');
   expect(feed.add([reported(record('call.ended', 'call 14999', { is_error: false }))])[0]?.outcome).toBe('ran');
+});
+
+test('an undo names the calls that it takes back, which the feed finds', () => {
+  const feed = createFeed();
+  feed.add([reported(record('call.ended', 'one', { is_error: false }))]);
+  const [undo] = feed.add([reported(record('undo', '', { id: 'cp_1', calls: ['one', 7] }))]);
+  expect(undo?.undoes).toEqual(['one']);
+  expect(feed.find('one')).toMatchObject({ tool: 'edit', title: 'src/a.ts' });
+});
+
+test('everybody and everything in the rows has a name for the filters', () => {
+  const feed = createFeed();
+  feed.add([started('one'), started('two', { agentId: 'tester', workspace: 'docs' })]);
+  feed.addOlder([record('call.ended', 'three', { workspace: 'old', workspaceId: 'ws_1' })]);
+  expect([...feed.names().agents]).toEqual(['writer', 'tester']);
+  expect(Array.from(feed.names().workspaces, ({ workspace }) => workspace)).toEqual(['notes', 'docs', 'old']);
+});
+
+test('rows since a time are counted', () => {
+  const rows = [50, 40, 40, 30].map((seconds) => ({ at: new Date(seconds * 1000).toISOString() }));
+  expect([60, 50, 45, 40, 31, 30, 0].map((seconds) => countSince(rows, seconds * 1000))).toEqual([0, 1, 1, 3, 3, 4, 4]);
+  expect(countSince([], 0)).toBe(0);
 });

@@ -3,6 +3,8 @@ import { applyRecord, applyStarted, type FeedRow } from './feed-row.ts';
 
 /** Enough for a minute of 200 calls a second. */
 const mostRows = 12_000;
+/** Records that may still come a second time. */
+const mostSeen = 4 * mostRows;
 
 /** The rows of the feed, newest first. A call keeps its place in the list from its beginning to its end. */
 export function createFeed() {
@@ -10,9 +12,13 @@ export function createFeed() {
   /** Numbers of the rows: `newest` is that of `rows[0]`, and older rows count down. */
   const ordinals = new Map<string, number>();
   let newest = 0;
-  const seen = new Set<string>();
+  const isNew = createNewcomers();
+  const [agents, workspaces] = [new Set<string>(), new Map<string, Pick<FeedRow, 'workspace' | 'workspaceId'>>()];
 
   return {
+    find,
+    /** Everybody and everything that a row has named. */
+    names: () => ({ agents, workspaces: workspaces.values() }),
     /** Takes the events of one frame. */
     add(events: readonly AccountEvent[]): readonly FeedRow[] {
       const fresh = new Map<string, FeedRow>();
@@ -21,7 +27,10 @@ export function createFeed() {
         const row = toRow(event, findAny);
         if (row && !replace(row)) fresh.set(row.key, row);
       }
-      for (const key of fresh.keys()) ordinals.set(key, ++newest);
+      for (const [key, row] of fresh) {
+        ordinals.set(key, ++newest);
+        noteNames(row);
+      }
       rows = [...[...fresh.values()].reverse(), ...rows];
       for (const row of rows.splice(mostRows)) ordinals.delete(row.key);
       return rows;
@@ -36,6 +45,7 @@ export function createFeed() {
         if (!placed || replace(placed)) continue;
         ordinals.set(placed.key, newest - rows.length);
         rows.push(placed);
+        noteNames(placed);
       }
       return rows;
     },
@@ -58,10 +68,19 @@ export function createFeed() {
     return true;
   }
 
-  /** A record may come twice: by the list, and by the stream. */
-  function isNew({ hash }: AuditRecord): boolean {
+  function noteNames({ agentId, workspace, workspaceId }: FeedRow): void {
+    agents.add(agentId);
+    workspaces.set(`${workspace} ${workspaceId}`, { workspace, workspaceId });
+  }
+}
+
+/** A record may come twice: by the list, and by the stream. */
+function createNewcomers() {
+  const seen = new Set<string>();
+  return ({ hash }: AuditRecord): boolean => {
     if (seen.has(hash)) return false;
     seen.add(hash);
+    if (seen.size > mostSeen) for (const oldest of [...seen].slice(0, mostSeen / 2)) seen.delete(oldest);
     return true;
-  }
+  };
 }

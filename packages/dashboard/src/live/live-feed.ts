@@ -42,6 +42,16 @@ export function startLive({ accountId, scopes }: Pick<SignedIn, 'accountId' | 's
   });
 }
 
+/** The call of this id, if its row is loaded. */
+export function findCall(key: string): FeedRow | undefined {
+  return feedState.value === 'ready' ? source.find(key) : undefined;
+}
+
+/** Everybody and everything that the rows name. */
+export function namesInFeed(): ReturnType<typeof source.names> {
+  return source.names();
+}
+
 export function stopLive(): void {
   stop();
 }

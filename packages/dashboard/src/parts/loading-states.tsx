@@ -39,7 +39,7 @@ export function Failure({ error, onRetry }: { readonly error: RequestError; read
             request <code>{error.requestId}</code>
           </>
         )}
-        {onRetry && (
+        {onRetry && isWorthRetrying(error) && (
           <button type="button" class="button" onClick={onRetry}>
             Try again
           </button>
@@ -47,6 +47,11 @@ export function Failure({ error, onRetry }: { readonly error: RequestError; read
       </p>
     </div>
   );
+}
+
+/** What is missing or not allowed stays so. */
+function isWorthRetrying({ status }: RequestError): boolean {
+  return status === 0 || status === 408 || status === 429 || status >= 500;
 }
 
 interface LoadedProps<Answer> {

@@ -35,6 +35,11 @@ export class RequestError extends Error {
     this.status = status;
     this.requestId = requestId;
   }
+
+  /** The same failure, in words for a person at this page. */
+  inWords(message: string, hint: string): RequestError {
+    return new RequestError({ code: this.code, message, hint, details: this.details }, this.status, this.requestId);
+  }
 }
 
 /** Anything thrown, as an error that can be shown. */

@@ -33,8 +33,27 @@ export async function signIn(secret: string): Promise<void> {
     forgetAll();
     state.value = { kind: 'in', session: answer.session };
   } catch (thrown) {
-    state.value = { kind: 'out', error: toRequestError(thrown) };
+    state.value = { kind: 'out', error: toRefusedKey(toRequestError(thrown), secret) };
   }
+}
+
+/** The server speaks to programs. */
+function toRefusedKey(error: RequestError, secret: string): RequestError {
+  if (error.status !== 401) return error;
+  const isLink = secret.startsWith('once_');
+  return error.inWords(
+    isLink ? 'This link has signed somebody in, or is older than a minute.' : 'This key opens no account here.',
+    isLink
+      ? 'On the machine of the server, croft open makes another link.'
+      : 'Look whether it is whole: it begins with croft_. It may be revoked or expired; then ask for another.',
+  );
+}
+
+function toEndedSession(error: RequestError): RequestError {
+  return error.inWords(
+    'Your session has ended.',
+    'Sign in again. A session ends after 12 hours without use, after seven days, and with the key that began it.',
+  );
 }
 
 export async function signOut(): Promise<void> {
@@ -46,7 +65,7 @@ export async function signOut(): Promise<void> {
 /** Finds out who is signed in. The code of a sign-in link leaves the address at once, so that no history keeps it. */
 export async function startSession(): Promise<void> {
   signedOut.subscribe((error) => {
-    if (error && state.peek().kind === 'in') state.value = { kind: 'out', error };
+    if (error && state.peek().kind === 'in') state.value = { kind: 'out', error: toEndedSession(error) };
   });
   const [, once] = /^#once=([\w-]+)$/.exec(location.hash) ?? [];
   if (once !== undefined) {

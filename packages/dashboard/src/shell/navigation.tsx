@@ -124,6 +124,7 @@ function AccountMenu() {
         </button>
         <button
           type="button"
+          class="no-phone"
           onClick={(event) => {
             close(event);
             isHelpOpen.value = true;

@@ -11,6 +11,7 @@ import { TerminalPage } from '../pages/terminal/terminal-page.tsx';
 import { WorkspacePage } from '../pages/workspaces/workspace-page.tsx';
 import { WorkspacesPage } from '../pages/workspaces/workspaces-page.tsx';
 import { Empty } from '../parts/loading-states.tsx';
+import { mayDo, session } from '../server/session.ts';
 
 interface Page {
   readonly title: string;
@@ -41,10 +42,26 @@ const pages: Readonly<Record<string, (params: Readonly<Record<string, string>>) 
   '/terminal': () => ({ title: 'Terminal', view: <TerminalPage /> }),
 };
 
+/** These show something to a key that may not read, or say themselves what they need. */
+const withoutRead = /^\/(?:approvals(?:\/.*)?|terminal)?$/;
+
+function NotForThisKey() {
+  return (
+    <Empty>
+      <h1>This key may not see that.</h1>
+      <p>
+        It may {(session.value?.scopes ?? []).join(', ')}. Sign in with a key that may <strong>read</strong>.
+      </p>
+    </Empty>
+  );
+}
+
 export function findPage(path: string): Page {
   for (const [pattern, toPage] of Object.entries(pages)) {
     const params = matchPath(pattern, path);
-    if (params) return toPage(params);
+    if (!params) continue;
+    const page = toPage(params);
+    return mayDo('read') || withoutRead.test(path) ? page : { ...page, view: <NotForThisKey /> };
   }
   const view = (
     <Empty>

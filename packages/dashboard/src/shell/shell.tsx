@@ -5,9 +5,9 @@ import { connection, lastLiveAt } from '../live/event-stream.ts';
 import { startLive, stopLive } from '../live/live-feed.ts';
 import { pendingApprovals, useApprovalNews } from '../live/pending-approvals.ts';
 import { useNames } from '../live/record-names.ts';
-import { Ago } from '../parts/marked-text.tsx';
 import { request } from '../server/request.ts';
 import { session, sessionState } from '../server/session.ts';
+import { toClock } from '../text/format-times-and-sizes.ts';
 import { Announcer } from './announcer.tsx';
 import { isPaletteOpen, Palette } from './command-palette.tsx';
 import { Navigation } from './navigation.tsx';
@@ -91,7 +91,7 @@ function OfflineBanner() {
   if (connection.value !== 'away') return null;
   return (
     <div class="banner" role="status">
-      <strong>The server does not answer.</strong> Everything here is from <Ago at={lastLiveAt.value} />; nothing can be
+      <strong>The server does not answer.</strong> Everything here is from {toClock(lastLiveAt.value)}; nothing can be
       decided until it is back. The page tries again by itself.
     </div>
   );

@@ -44,6 +44,42 @@ declare module '@mastra/core/workspace' {
   export class StaleFileError extends Error {
     constructor(path: string, expected: Date, actual: Date);
   }
+  interface ProcessOutput {
+    readonly maxRetainedBytes?: number;
+    readonly onStdout?: (text: string) => void;
+    readonly onStderr?: (text: string) => void;
+  }
+  interface ProcessResult {
+    success: boolean;
+    exitCode: number;
+    stdout: string;
+    stderr: string;
+    executionTimeMs: number;
+  }
+  export abstract class ProcessHandle {
+    abstract readonly pid: string;
+    abstract readonly exitCode: number | undefined;
+    command?: string;
+    constructor(options?: ProcessOutput);
+    get stdout(): string;
+    get stderr(): string;
+    abstract kill(): Promise<boolean>;
+    abstract sendStdin(text: string): Promise<void>;
+    closeStdin(): Promise<void>;
+    wait(): Promise<ProcessResult>;
+    emitStdout(text: string): void;
+    emitStderr(text: string): void;
+  }
+  export abstract class SandboxProcessManager {
+    protected readonly env: Record<string, string | undefined>;
+    protected readonly _tracked: Map<string, ProcessHandle>;
+    constructor(options?: { readonly env?: Record<string, string | undefined> });
+    spawn(command: string, options?: ProcessOutput): Promise<ProcessHandle>;
+    list(): Promise<{ pid: string; running: boolean }[]>;
+    get(pid: string): Promise<ProcessHandle | undefined>;
+    kill(pid: string): Promise<boolean>;
+    release(pid: string): void;
+  }
 }
 
 declare module '@openai/agents' {

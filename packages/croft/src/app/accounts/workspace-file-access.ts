@@ -48,8 +48,6 @@ export function openFileAccess(
   const workspace = openedWorkspaces.of(record);
   // No agent uses the id as a name, so only paths from the root are valid.
   const { files, root } = workspace.named(record.id);
-  const { wrapCall, watch } = workspace;
-  const isHere = record.config.home === undefined;
-  const search = isHere ? { root, withSearchBox: openSearch(workspace, root) } : undefined;
-  return { files, wrapCall, watch, search, access: 'read-write' };
+  const { wrapCall, watch, withSearchBox = openSearch(workspace, root) } = workspace;
+  return { files, wrapCall, watch, search: { root, withSearchBox }, access: 'read-write' };
 }

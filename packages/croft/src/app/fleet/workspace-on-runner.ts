@@ -26,6 +26,7 @@ export function createWorkspaceOnRunner(
     directoryFd: async () => refuse(home),
     mustBeThere() {},
     tree: async () => refuse(home),
+    withSearchBox: async (work) => (await open()).withSearchBox(work),
     history,
     async wrapCall(call, work) {
       const { wrapCall = wrapWithHistory(history) } = await open();

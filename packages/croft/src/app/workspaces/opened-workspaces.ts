@@ -22,6 +22,8 @@ export interface OpenedWorkspace {
   /** Throws `E_WORKSPACE_GONE`. */
   mustBeThere(): void;
   tree(): Promise<WorkingTree>;
+  /** Searches where the files are. Absent: they are searched by their descriptor, in a sandbox of this machine. */
+  readonly withSearchBox?: Workspace['withSearchBox'] | undefined;
   readonly history: History | undefined;
   /** Bytes that may be added now. Without it, there is no such limit. */
   left?(): Promise<number>;

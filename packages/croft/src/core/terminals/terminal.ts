@@ -83,7 +83,7 @@ export function createSandboxTerminal({ id, running, graceMs }: TerminalOptions)
     viewer?.leave();
     clearTimeout(timer);
     viewer = next;
-    next.tell({ type: 'attached', terminal: id, offset: from });
+    next.tell({ type: 'attached', terminal: id, offset: from, answered: printed.confirmed() });
     if (missed.length > 0) next.show(missed);
     printed.confirm(from);
     if (end) finish(end);
@@ -115,6 +115,7 @@ function bufferOutput({ stdout }: RunningProgram, onPrinted: (bytes: Buffer) => 
   });
   return {
     first: scrollback.first,
+    confirmed: () => confirmed,
     /** Throws `E_RANGE` for bytes that were dropped, or not printed yet. */
     from(offset: number): Buffer {
       if (offset >= scrollback.first() && offset <= scrollback.end()) return scrollback.from(offset);

@@ -30,6 +30,9 @@ interface TerminalsOptions {
   onClosed(owner: TerminalOwner, id: string, end: TerminalEnd): Promise<void>;
 }
 
+/** What every viewer understands: editors need to move the cursor. The prompt says where the person is. */
+const environment = { TERM: 'xterm-256color', COLORTERM: 'truecolor', PS1: '\\[\\e[36m\\]\\w\\[\\e[m\\] \\$ ' };
+
 interface Open {
   readonly owner: TerminalOwner;
   readonly terminal: SandboxTerminal;
@@ -119,7 +122,7 @@ export function createTerminals({ openSandbox, graceMs, perAccount = 50, onOpen,
 }
 
 async function startShell(sandbox: Sandbox, size: TerminalSize): Promise<RunningProgram> {
-  const command = { argv: ['bash', '-l'], signal: new AbortController().signal } as const;
+  const command = { argv: ['bash', '-l'], environment, signal: new AbortController().signal } as const;
   await sandbox.ready?.(command);
   return sandbox.start({ ...command, terminal: size, hasInput: true });
 }

@@ -23,13 +23,13 @@ async function startOrdered() {
     import { readFileSync } from 'node:fs';
     import { Worker } from 'node:worker_threads';
     import { findGroups } from ${module('find-groups.ts')};
-    import { putServerFirst } from ${module('server-first.ts')};
+    import { putServerFirst } from ${module('put-server-first.ts')};
     putServerFirst();
     findGroups().create('one', ${JSON.stringify(limits)});
     const worker = new Worker(\`
       import { readFileSync } from 'node:fs';
       import { parentPort } from 'node:worker_threads';
-      import { joinWorkersGroup } from ${module('server-first.ts')};
+      import { joinWorkersGroup } from ${module('put-server-first.ts')};
       joinWorkersGroup();
       parentPort.postMessage(readFileSync('/proc/thread-self/cgroup', 'utf8'));
     \`, { eval: true });

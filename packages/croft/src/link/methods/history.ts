@@ -9,7 +9,7 @@ export const Name = z.string().max(1000);
 const TreeHash = z.string().regex(/^[0-9a-f]{64}$/);
 const openedWorkspace = { place: Id };
 
-const TreeEntry = z.object({
+export const TreeEntry = z.object({
   kind: z.enum(['file', 'link', 'directory']),
   mode: z.int().min(0).max(0o7777),
   size: Bytes,
@@ -23,6 +23,8 @@ const maxReverted = 200;
 const PathChange = z.object({ path: InsidePath.min(1), before: TreeEntry.optional(), after: TreeEntry.optional() });
 const PathChanges = z.array(PathChange.strict()).max(maxReverted);
 export const HistoryCall = z.object({
+  /** Only runners whose workspaces have `past` know it. */
+  id: Id.optional(),
   tool: Label,
   session: Label,
   title: z.string().max(64 * 1024),
@@ -65,7 +67,7 @@ export const TreeReport = z.object({
   refused: Paths,
   takenBackBy: Name,
 });
-const Checkpoint = z.object({
+export const Checkpoint = z.object({
   id: Name,
   call: HistoryCall,
   at: Time,

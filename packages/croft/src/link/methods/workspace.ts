@@ -44,6 +44,8 @@ export const openWorkspace = defineMethod(
       code: z.boolean().default(false),
       /** Whether the runner has an index of the code. Runners of older releases do not. */
       codeIndex: z.boolean().default(false),
+      /** Whether the runner shows earlier trees, and knows the ids of calls. Runners of older releases do not. */
+      past: z.boolean().default(false),
     }),
   }),
 );

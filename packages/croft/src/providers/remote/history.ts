@@ -3,6 +3,7 @@ import type { CheckedWork, History } from '../../core/history/ports/history.ts';
 import type { LinkMethod } from '../../link/methods/define-method.ts';
 import { maxListBytes } from '../../link/methods/files.ts';
 import * as methods from '../../link/methods/history.ts';
+import { createRemotePastTrees } from './past-trees.ts';
 import type { RpcClient } from './rpc/rpc-client.ts';
 import { waitForFirstMessage } from './rpc/wait-for-first-message.ts';
 
@@ -22,12 +23,19 @@ export function createHistoryCaller(rpc: RpcClient) {
 interface RemoteHistoryOptions {
   /** Whether the runner reports what checks change. Runners of older releases do not. */
   readonly hasChecks: boolean;
+  /** Whether the runner shows earlier trees. Runners of older releases do not. */
+  readonly hasPast: boolean;
 }
 
 /** The history of a workspace on a runner, which stores it. */
-export function createRemoteHistory(rpc: RpcClient, handle: string, { hasChecks }: RemoteHistoryOptions): History {
+export function createRemoteHistory(
+  rpc: RpcClient,
+  handle: string,
+  { hasChecks, hasPast }: RemoteHistoryOptions,
+): History {
   const ask = createHistoryCaller(rpc);
   return {
+    ...(hasPast && { past: createRemotePastTrees(rpc, handle) }),
     snapshot: ({ signal, ...wanted }) =>
       ask(methods.takeSnapshot, { place: handle, ...wanted }, methods.TakenSnapshot, signal),
     snapshots: () => ask(methods.listSnapshots, { place: handle }, methods.Snapshots),

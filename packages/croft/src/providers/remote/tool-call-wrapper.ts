@@ -6,6 +6,8 @@ import { invalidAnswer } from './rpc/runner-errors.ts';
 interface CallWrapperOptions {
   /** Whether others change the workspace too, so that their changes have to be fetched before a read. */
   readonly isShared: boolean;
+  /** Whether the runner knows the ids of calls. Runners of older releases refuse them. */
+  readonly knowsIds: boolean;
 }
 
 /**
@@ -15,10 +17,10 @@ interface CallWrapperOptions {
 export function createRemoteToolCallWrapper(
   rpc: RpcClient,
   handle: string,
-  { isShared }: CallWrapperOptions,
+  { isShared, knowsIds }: CallWrapperOptions,
 ): WrapCall {
-  const begin = ({ tool, access, session, title, byproducts, signal }: WorkspaceCall, until?: AbortSignal) => {
-    const call = { tool, access, session, title, ...(byproducts && { byproducts }) };
+  const begin = ({ id, tool, access, session, title, byproducts, signal }: WorkspaceCall, until?: AbortSignal) => {
+    const call = { ...(knowsIds && { id }), tool, access, session, title, ...(byproducts && { byproducts }) };
     return rpc.begin(wrapToolCall, { place: handle, call }, { signal: until ?? signal });
   };
 

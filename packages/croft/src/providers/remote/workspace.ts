@@ -49,8 +49,10 @@ export async function createRemoteWorkspace(
     files: createRemoteFiles(rpc, handle),
     withSearchBox: createRemoteSearches(rpc, handle),
     openSandbox: (wanted) => openRemoteSandbox(rpc, handle, wanted),
-    ...(has.history && { history: createRemoteHistory(rpc, handle, { hasChecks: has.checks }) }),
-    ...(has.around && { wrapCall: createRemoteToolCallWrapper(rpc, handle, { isShared: bucket !== undefined }) }),
+    ...(has.history && { history: createRemoteHistory(rpc, handle, { hasChecks: has.checks, hasPast: has.past }) }),
+    ...(has.around && {
+      wrapCall: createRemoteToolCallWrapper(rpc, handle, { isShared: bucket !== undefined, knowsIds: has.past }),
+    }),
     ...(has.watch && { watch: createRemoteWatch(rpc, handle) }),
     ...(has.code && { code: createRemoteCode(rpc, handle) }),
     ...(has.codeIndex && { codeIndex: createRemoteCodeIndex(rpc, handle) }),

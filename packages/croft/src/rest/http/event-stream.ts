@@ -22,7 +22,7 @@ interface EventStreamOptions {
 const beatMs = 5000;
 /** Proxies close a connection on which nothing is sent for long. */
 const beatsPerPing = 3;
-/** After this many beats without reading, a client is disconnected. It can continue where it was. */
+/** After this many beats in which a client has taken nothing, it is disconnected. It can continue where it was. */
 const maxStuckBeats = 12;
 const comment = ': ping\n\n';
 const encoder = new TextEncoder();
@@ -34,13 +34,15 @@ const encoder = new TextEncoder();
 export function toEventStream(options: EventStreamOptions): Response {
   const { signal } = options;
   let [beats, stuck, isOver] = [0, 0, signal.aborted];
+  let [isTaken, isCancelled] = [false, false];
   let wake = Promise.withResolvers<void>();
   let end = () => {};
   let isFull = () => false;
 
   const timer = setInterval(() => {
     beats += 1;
-    stuck = isFull() ? stuck + 1 : 0;
+    stuck = isFull() && !isTaken ? stuck + 1 : 0;
+    isTaken = false;
     if (stuck >= maxStuckBeats) return end();
     wake.resolve();
     wake = Promise.withResolvers<void>();
@@ -60,19 +62,23 @@ export function toEventStream(options: EventStreamOptions): Response {
         clearInterval(timer);
         options.onEnd();
         wake.resolve();
-        controller.close();
+        if (!isCancelled) controller.close();
       };
       signal.addEventListener('abort', end, { once: true });
       controller.enqueue(encoder.encode(`retry: 2000\n\n${comment}`));
     },
     async pull(controller) {
+      isTaken = true;
       const pulse = { beat: () => wake.promise, beats: () => beats, isOver: () => isOver };
       // A feed that fails ends the stream: the client comes back and continues where it was.
       const text = await nextText(options.feed, pulse).catch(() => undefined);
       if (text === undefined) end();
       else if (!isOver) controller.enqueue(encoder.encode(text));
     },
-    cancel: () => end(),
+    cancel() {
+      isCancelled = true;
+      end();
+    },
   });
   return new Response(stream, { headers: eventHeaders });
 }

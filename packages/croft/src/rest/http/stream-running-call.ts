@@ -13,21 +13,23 @@ interface FollowOptions<Answer> {
   readonly signal: AbortSignal;
 }
 
+/** Clients and proxies wait for the head of an answer for a minute at least. */
+const quietMs = 30_000;
+
 /**
- * Follows a call while it runs: the first output turns the answer into a stream of events. A call that ends before it
- * printed anything is answered as if nobody followed it, with the status of its failure.
+ * Follows a call while it runs: the first output turns the answer into a stream of events, and so does half a minute
+ * without any, so that the client waits for no head. A call that ends before that is answered as if nobody followed it,
+ * with the status of its failure.
  */
 export async function streamRunningCall<Answer>(options: FollowOptions<Answer>): Promise<Answer | Response> {
   const { form, signal, isStillAllowed } = options;
-  const stopped = new AbortController();
-  const stop = () => stopped.abort(signal.reason);
-  // One listener costs a third of `AbortSignal.any`.
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
+  const stopped = abortWith(signal);
   const feed = createCallFeed();
   const call = options.run({ form, receive: feed.receive }, stopped.signal);
-  const first = await Promise.race([feed.started, call]);
-  if (!feed.isStarted()) return first as Answer;
+  const quiet = Promise.withResolvers<typeof following>();
+  const timer = setTimeout(() => quiet.resolve(following), quietMs);
+  const first = await Promise.race([feed.started, call, quiet.promise]).finally(() => clearTimeout(timer));
+  if (first !== following) return first;
   const answered = call.then((answer): AgentToolEvent => ({ type: 'result', result: options.toResult(answer) }));
   void answered.catch(toFailure).then(feed.close);
   return toEventStream({
@@ -41,6 +43,8 @@ export async function streamRunningCall<Answer>(options: FollowOptions<Answer>):
   });
 }
 
+const following = Symbol('following');
+
 function toEvent(piece: OutputPiece): AgentToolEvent {
   if ('text' in piece) return { type: 'output', ...piece };
   const { stream, bytes, redacted } = piece;
@@ -52,27 +56,34 @@ function toEvent(piece: OutputPiece): AgentToolEvent {
   };
 }
 
+/** One listener costs a third of `AbortSignal.any`. */
+function abortWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  const stop = () => controller.abort(signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return controller;
+}
+
 function toFailure(thrown: unknown): AgentToolEvent {
   return { type: 'error', error: AppError.from(thrown).toJSON() };
 }
 
 /** Holds one piece of output until the client takes it. */
 function createCallFeed() {
-  const started = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<typeof following>();
   let waiting: { readonly event: AgentToolEvent; taken(): void }[] = [];
-  let [isStarted, isClosed, isReleased] = [false, false, false];
+  let [isClosed, isReleased] = [false, false];
   let bell = Promise.withResolvers<void>();
   const put = (event: AgentToolEvent, taken: () => void) => {
     waiting.push({ event, taken });
-    isStarted = true;
-    started.resolve();
+    started.resolve(following);
     bell.resolve();
     bell = Promise.withResolvers();
   };
 
   return {
     started: started.promise,
-    isStarted: () => isStarted,
     receive: (piece: OutputPiece): Promise<void> =>
       isReleased ? Promise.resolve() : new Promise((taken) => put(toEvent(piece), taken)),
     close(last: AgentToolEvent): void {

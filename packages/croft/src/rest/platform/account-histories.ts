@@ -49,8 +49,12 @@ export async function pastOf(
 ): Promise<PastTrees> {
   const { past } = await historyOf(platform, call);
   if (!past)
-    throw new AppError('E_NOT_FOUND', 'this workspace is on a runner, which does not show earlier files', {
-      hint: 'Fork the workspace from the snapshot, and read the files there.',
-    });
+    throw new AppError(
+      'E_NOT_FOUND',
+      'this workspace is on a runner of an older release, which does not show earlier files',
+      {
+        hint: 'Update Croft on the runner. Until then, fork the workspace from a snapshot, and read the files there.',
+      },
+    );
   return past;
 }

@@ -57,14 +57,28 @@ export const checkpointRoutes = [
       const history = await historyOf(platform, call);
       const { calls = 1, checkpointId } = parseRequestBody(UndoCalls, call.body);
       const target = checkpointId === undefined ? { count: calls } : { id: checkpointId };
-      const by = { tool: 'undo', session: call.actor.label, title: checkpointId ?? '' };
-      const { undone, report } = await auditedHistoryChange(platform, call, { action: 'undo', details: target }, () =>
+      const targets = await findTargets(history, target);
+      const title = targets.map(({ call: { tool, title: about } }) => `${tool} ${about}`.trim()).join(', ');
+      const by = { tool: 'undo', session: call.actor.label, title: title || (checkpointId ?? '') };
+      // Rows of the trail name calls by their ids: their titles are sealed there.
+      const details = { ...target, calls: targets.flatMap(({ call: { id } }) => id ?? []) };
+      const { undone, report } = await auditedHistoryChange(platform, call, { action: 'undo', details }, () =>
         history.record(by, () => history.undo(target, call.request.signal)),
       );
       return { body: { undone: undone.map(toView), ...toTreeReportOutput(report) } };
     },
   }),
 ];
+
+/** Checkpoints in which a person finds what to undo. */
+const searchedCheckpoints = 200;
+
+/** What would be undone, as far as it is known before. The undo itself decides. */
+async function findTargets(history: history.History, target: { count: number } | { id: string }) {
+  const all = await history.checkpoints(searchedCheckpoints);
+  if ('id' in target) return all.filter(({ id }) => id === target.id);
+  return all.filter(({ undoneBy }) => undoneBy === undefined).slice(0, target.count);
+}
 
 function toView(checkpoint: history.Checkpoint): Checkpoint {
   const { checkpoint: checkpointId, isPartial, ...rest } = toCheckpointOutput(checkpoint);

@@ -1,5 +1,4 @@
 import {
-  AppError,
   FileQuery,
   FileReadQuery,
   FileWritten,
@@ -24,12 +23,6 @@ import { defineRoute } from '../platform/route.ts';
 const searchMs = 30_000;
 const failures = ['E_NOT_FOUND', 'E_INVALID_PATH', 'E_FILE_NOT_FOUND', 'E_SANDBOX_VIOLATION'] as const;
 const changeFailures = [...failures, 'E_READ_ONLY', 'E_CONTROL_FILE', 'E_QUOTA', 'E_STORAGE_FULL'] as const;
-
-function noSearchHere(): AppError {
-  return new AppError('E_NOT_FOUND', 'this workspace is on a runner, which this address cannot search', {
-    hint: 'Search it with the tool grep of an agent.',
-  });
-}
 
 /** The bytes of files, and the feed of changes. */
 export const fileContentRoutes = [
@@ -101,7 +94,6 @@ export const fileContentRoutes = [
       const { pattern, literal: isLiteral, ignoreCase: ignoresCase, path, glob, limit } = call.query;
       const visit = await openAuditedFileAccessFor(platform, call);
       const { search, files } = visit.workspace;
-      if (!search) throw noSearchHere();
       const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(searchMs)]);
       const wanted = { pattern, isLiteral, ignoresCase, glob, limit, signal, path: readDirectory(path) };
       return { body: await wrapRead(visit, pattern, () => searchContentsForRest({ ...search, files }, wanted)) };

@@ -11,6 +11,7 @@ say call curl -sS -m 120 -X POST http://127.0.0.1:7070/v1/agents/flags/tools/bas
 echo
 say groups find /sys/fs/cgroup/system.slice/croft.service -type d
 say security systemd-analyze security croft --no-pager
+say journal sh -c 'journalctl -u croft --no-pager | grep -cE "Bearer|#once="'
 systemctl stop croft
 say stopped systemctl is-active croft
 say left sh -c 'cat /proc/[0-9]*/cmdline | tr "\0" " " | grep -c "[b]wrap"'

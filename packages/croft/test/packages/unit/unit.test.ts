@@ -71,6 +71,8 @@ describe.skipIf(!isWanted || missing.length > 0)('the unit, started by systemd i
 
   test('is not rated exposed by systemd, and stops with its sandboxes', () => {
     expect(Number(/exposure level for croft.service: ([\d.]+)/.exec(section('security'))?.[1])).toBeLessThan(5.5);
+    // Neither the token nor the link that signs in.
+    expect(section('journal')).toBe('0');
     expect(section('stopped')).toBe('inactive');
     expect(section('left')).toBe('0');
   });

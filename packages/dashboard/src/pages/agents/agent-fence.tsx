@@ -83,14 +83,20 @@ function FenceRow({ workspace, shared }: { readonly workspace: FencedWorkspace; 
         {[...new Set([...secrets, ...(canRun ? shared : [])])].join(', ') || <span class="muted">–</span>}
       </td>
       <td>
-        {sandbox ? `${sandbox.name} · ${sandbox.provider}` : <span class="muted">none</span>}
-        <div class="muted">
-          <span title={`permission mode ${permissionMode}`}>{toModeWords(permissionMode)}</span>
-          {allowControl.length > 0 && `; ${allowControl.join(', ')} need no approval`}
-        </div>
+        {sandbox ? nameOfSandbox(sandbox) : <span class="muted">none</span>}
+        {sandbox && (
+          <div class="muted">
+            <span title={`permission mode ${permissionMode}`}>{toModeWords(permissionMode)}</span>
+            {allowControl.length > 0 && `; ${allowControl.join(', ')} need no approval`}
+          </div>
+        )}
       </td>
     </tr>
   );
+}
+
+function nameOfSandbox({ name, provider }: NonNullable<FencedWorkspace['sandbox']>): string {
+  return name === provider ? name : `${name} · ${provider}`;
 }
 
 function VerdictMark({ verdict, reason }: { readonly verdict: Verdict; readonly reason: string }) {
@@ -108,7 +114,7 @@ function Exceptions({ tools }: { readonly tools: FencedWorkspace['tools'] }) {
   if (tools.length <= 3) return <div class="muted">{listed}</div>;
   return (
     <details class="exceptions">
-      <summary>but {tools.length} tools</summary>
+      <summary>except {tools.length} tools</summary>
       {listed}
     </details>
   );

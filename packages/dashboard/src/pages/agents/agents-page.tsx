@@ -1,7 +1,8 @@
 import type { Agent } from '@croft/protocol';
-import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Loaded } from '../../parts/loading-states.tsx';
 import { Id } from '../../parts/marked-text.tsx';
 import { invalidate, useResource } from '../../server/use-resource.ts';
+import { NothingYet } from '../first-agent/nothing-yet.tsx';
 
 const path = '/v1/agents?limit=200';
 
@@ -15,11 +16,7 @@ export function AgentsPage() {
       <Loaded from={agents} onRetry={() => invalidate(path)}>
         {({ agents: found }) =>
           found.length === 0 ? (
-            <Empty>
-              <p>
-                This account has no agent yet. <code>POST /v1/agents</code> makes one; docs/accounts.md shows how.
-              </p>
-            </Empty>
+            <NothingYet what="agent" />
           ) : (
             <ul class="things">
               {found.map((agent) => (

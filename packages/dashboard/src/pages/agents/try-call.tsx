@@ -7,6 +7,7 @@ import { useAction } from '../../parts/use-action.ts';
 import { callTool } from '../../server/call-tool.ts';
 import { RequestError, request, segment } from '../../server/request.ts';
 import { useResource } from '../../server/use-resource.ts';
+import { toCount } from '../../text/format-times-and-sizes.ts';
 import { type FormField, toFormFields, toInput } from './tool-form.ts';
 
 type Tool = z.output<typeof AgentTool>;
@@ -47,7 +48,20 @@ function TryForm({
   const [output, setOutput] = useState('');
   const tool = tools.find((known) => known.name === name);
   const fields = tool ? toFormFields(tool.inputSchema) : [];
+  const [needed, others] = divide(fields);
   const path = `/v1/agents/${segment(id)}/tools/${segment(name)}`;
+  const toElement = (field: FormField) => (
+    <Field
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? ''}
+      choices={field.name === 'workspace' ? fence.workspaces.map(({ name: workspace }) => workspace) : field.choices}
+      onChange={(value) => {
+        setValues({ ...values, [field.name]: value });
+        setOutlook(undefined);
+      }}
+    />
+  );
   const ask = useAction(async () => {
     setOutput('');
     setOutlook(await request<Outlook>('POST', `${path}/ask`, { body: toInput(fields, values) }));
@@ -90,20 +104,13 @@ function TryForm({
           ))}
         </select>
       </div>
-      {fields.map((field) => (
-        <Field
-          key={field.name}
-          field={field}
-          value={values[field.name] ?? ''}
-          choices={
-            field.name === 'workspace' ? fence.workspaces.map(({ name: workspace }) => workspace) : field.choices
-          }
-          onChange={(value) => {
-            setValues({ ...values, [field.name]: value });
-            setOutlook(undefined);
-          }}
-        />
-      ))}
+      {needed.map(toElement)}
+      {others.length > 0 && (
+        <details class="more-fields">
+          <summary>{toCount(others.length, 'more argument')}</summary>
+          {others.map(toElement)}
+        </details>
+      )}
       <div class="actions">
         <button type="submit" class="button button-primary" disabled={ask.isRunning}>
           What would happen?
@@ -126,6 +133,13 @@ function TryForm({
       )}
     </form>
   );
+}
+
+/** The arguments that a call needs, and the others. The workspace is always shown: it decides the rules. */
+function divide(fields: readonly FormField[]): readonly [FormField[], FormField[]] {
+  const isShown = ({ isRequired, name }: FormField) => isRequired || name === 'workspace';
+  const needed = fields.filter(isShown);
+  return needed.length === 0 ? [[...fields], []] : [needed, fields.filter((field) => !isShown(field))];
 }
 
 const outcomes = { runs: 'It would run', asks: 'It would ask', refused: 'It would be refused' } as const;

@@ -6,8 +6,8 @@ import { connection } from '../../live/event-stream.ts';
 import { pendingApprovals } from '../../live/pending-approvals.ts';
 import { nameOfAgent, nameOfWorkspace } from '../../live/record-names.ts';
 import { Ago, Marked } from '../../parts/marked-text.tsx';
-import { mayDo } from '../../server/session.ts';
-import { toModeWords, toSpan } from '../../text/format-times-and-sizes.ts';
+import { mayDo, session } from '../../server/session.ts';
+import { toModeWords, toShortId, toSpan } from '../../text/format-times-and-sizes.ts';
 import { ApprovalContent, isFolded } from './approval-content.tsx';
 import { JustBefore } from './calls-just-before.tsx';
 import { DecisionBar } from './decision-bar.tsx';
@@ -117,6 +117,12 @@ function SettingLine({ setting }: { readonly setting: Setting }) {
   );
 }
 
+/** The person who looks, or a key by the end of its id. */
+function nameOfDecider(decidedBy: string): string {
+  if (decidedBy === session.value?.label) return 'you';
+  return decidedBy.split(' ').map(toShortId).join(' ');
+}
+
 interface EndingProps {
   readonly approval: Approval;
   readonly isExpired: boolean;
@@ -137,7 +143,7 @@ function Ending({ approval, isExpired, next }: EndingProps) {
     <footer class={`decision decision-${isExpired ? 'expired' : state}`}>
       <p role="status">
         <strong>{endings[isExpired ? 'expired' : state]}</strong>
-        {decidedBy && ` by ${decidedBy}`} {decidedAt && <Ago at={decidedAt} />}
+        {decidedBy && ` by ${nameOfDecider(decidedBy)}`} {decidedAt && <Ago at={decidedAt} />}
         {reason && (
           <>
             : <Marked text={reason} />

@@ -3,6 +3,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../../browser/announce.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
+import { connection } from '../../live/event-stream.ts';
 import { Failure } from '../../parts/loading-states.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { request } from '../../server/request.ts';
@@ -44,9 +45,10 @@ export function DecisionBar({ approval, blockedBy, shownAt }: DecisionBarProps) 
   const approve = () => decide({ decision: 'approve' });
   const approveSession = () => decide({ decision: 'approve', scope: 'session' });
   const deny = () => {
-    if (performance.now() - shownAt.current >= armsAfterMs) setDenying(true);
+    if (!isAway && performance.now() - shownAt.current >= armsAfterMs) setDenying(true);
   };
   useShortcuts({ a: approve, A: approve, s: approveSession, S: approveSession, d: deny, D: deny });
+  const isAway = connection.value === 'away';
   const isBlocked = isRunning || blockedBy !== undefined;
   return (
     <footer class="decision">
@@ -64,7 +66,7 @@ export function DecisionBar({ approval, blockedBy, shownAt }: DecisionBarProps) 
           <button type="button" class="button" disabled={isBlocked} onClick={approveSession}>
             Same call, this session <kbd>S</kbd>
           </button>
-          <button type="button" class="button button-danger" disabled={isRunning} onClick={deny}>
+          <button type="button" class="button button-danger" disabled={isRunning || isAway} onClick={deny}>
             Deny… <kbd>D</kbd>
           </button>
         </div>

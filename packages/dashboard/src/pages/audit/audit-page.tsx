@@ -44,9 +44,11 @@ export function AuditPage() {
           {state === 'loading' && rows.length === 0 ? (
             <Skeleton rows={12} />
           ) : rows.length === 0 ? (
-            <Empty>
-              <p>No row of the trail matches.</p>
-            </Empty>
+            !error && (
+              <Empty>
+                <p>No row of the trail matches.</p>
+              </Empty>
+            )
           ) : (
             <VirtualList
               rows={rows}
@@ -137,6 +139,8 @@ function nameOfActor(actor: string): string {
   const [who = '', ...rest] = actor.split(' ');
   if (who === 'key')
     return rest.join(' ') === signedIn.value?.label.replace(/^key /, '') ? 'you' : toShortId(rest.join(' '));
+  // A call in a workspace of the operator names the process that it came by.
+  if (who === 'pid') return nameOfAgent('flags');
   const session = toSessionName(rest.join(' '));
   return session === 'default' ? nameOfAgent(who) : `${nameOfAgent(who)} · ${session}`;
 }

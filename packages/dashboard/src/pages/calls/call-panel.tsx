@@ -6,18 +6,19 @@ import { nameOfAgent, workspaceOf } from '../../live/record-names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Ago, Id, Marked } from '../../parts/marked-text.tsx';
 import { OutcomeMark, outcomeWords } from '../../parts/outcome-mark.tsx';
-import { mayDo } from '../../server/session.ts';
+import { mayDo, session } from '../../server/session.ts';
 import { toDuration, toSessionName } from '../../text/format-times-and-sizes.ts';
 import { CheckpointDiff } from '../workspaces/checkpoint-diff.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';
 import { useCheckpointOf } from '../workspaces/use-checkpoint-of.ts';
-import { nameOfCaller } from './call-row.tsx';
+import { nameOfCaller, titleOf } from './call-row.tsx';
 import { RunningOutput } from './running-output.tsx';
 
 /** Everything about one call, and what a person can do about it. */
 export function CallPanel({ call }: { readonly call: FeedRow }) {
   const [isUndoing, setUndoing] = useState(false);
   const workspaceId = call.workspaceId || call.workspace;
+  const title = titleOf(call);
   const checkpoint = useCheckpointOf(call);
   const mayUndo = checkpoint !== undefined && checkpoint.undoneBy === undefined && mayDo('write');
   const terminal = `/terminal?workspace=${encodeURIComponent(workspaceId)}&agent=${encodeURIComponent(call.agentId)}`;
@@ -39,9 +40,9 @@ export function CallPanel({ call }: { readonly call: FeedRow }) {
         </button>
       </header>
       <div class="panel-body">
-        {call.title !== '' && (
+        {title !== '' && (
           <pre class="panel-title">
-            <Marked text={call.title} />
+            <Marked text={title} />
           </pre>
         )}
         <Violations call={call} />
@@ -96,14 +97,28 @@ function Violations({ call }: { readonly call: FeedRow }) {
             )}{' '}
             {layer !== '' && <span class="muted">({layer})</span>}
           </p>
-          {next !== '' && (
-            <p>
-              To allow it: <Marked text={next} />
-            </p>
-          )}
+          <WayOut layer={layer} target={target} next={next} />
         </div>
       ))}
     </>
+  );
+}
+
+/** The server's advice is for an operator of flags. In an account, the sandbox says what it reaches. */
+function WayOut({ layer, target, next }: Omit<FeedRow['violations'][number], 'rule'>) {
+  if (layer === 'network' && target !== '' && !session.value?.isOperator)
+    return (
+      <p>
+        To allow it: <code>croft sandboxes edit</code>, and in the network of the sandbox{' '}
+        <code>
+          <Marked text={`{"mode": "restricted", "allowDomains": [${JSON.stringify(target)}]}`} />
+        </code>
+      </p>
+    );
+  return next === '' ? null : (
+    <p>
+      To allow it: <Marked text={next} />
+    </p>
   );
 }
 

@@ -1,10 +1,12 @@
+import { now } from '../../browser/clock.ts';
 import { withQuery } from '../../browser/router.ts';
 import type { FeedRow } from '../../live/feed-row.ts';
+import { findCall } from '../../live/live-feed.ts';
 import { nameOfAgent, workspaceOf } from '../../live/record-names.ts';
 import { Marked } from '../../parts/marked-text.tsx';
 import { OutcomeMark } from '../../parts/outcome-mark.tsx';
 import { session as signedIn } from '../../server/session.ts';
-import { toClock, toDuration, toExactTime, toShortId } from '../../text/format-times-and-sizes.ts';
+import { toClock, toDuration, toExactTime, toShortId, toSpan } from '../../text/format-times-and-sizes.ts';
 import { toOneLine } from '../../text/mark-hidden-characters.ts';
 
 interface CallRowProps {
@@ -14,7 +16,7 @@ interface CallRowProps {
 
 /** One line: when, who, what, how it went. */
 export function CallRow({ row, isSelected }: CallRowProps) {
-  const { at, outcome, tool, title } = row;
+  const { at, outcome, tool } = row;
   return (
     <a
       class={`call call-${outcome}`}
@@ -31,13 +33,25 @@ export function CallRow({ row, isSelected }: CallRowProps) {
       </span>
       <span class="call-tool">{tool}</span>
       <code class="call-title">
-        <Marked text={toOneLine(title)} />
+        <Marked text={toOneLine(titleOf(row))} />
       </code>
       <span class="call-where">{workspaceOf(row)}</span>
       <span class="call-end">{describeEnd(row)}</span>
-      <span class="call-duration">{row.durationMs === undefined ? '' : toDuration(row.durationMs)}</span>
+      <span class="call-duration">{describeDuration(row)}</span>
     </a>
   );
+}
+
+/** What the call was about. An undo is about the calls that it takes back. */
+export function titleOf({ title, undoes = [] }: FeedRow): string {
+  const calls = undoes.flatMap((call) => findCall(call) ?? []);
+  return calls.length === 0 ? title : calls.map(({ tool, title: about }) => `${tool} ${about}`).join(', ');
+}
+
+function describeDuration({ outcome, at, durationMs }: FeedRow): string {
+  if (durationMs !== undefined) return toDuration(durationMs);
+  const ms = now.value - Date.parse(at);
+  return outcome === 'running' && ms >= 5000 ? toSpan(ms) : '';
 }
 
 export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {

@@ -1,12 +1,13 @@
 import type { Runner, Sandbox } from '@croft/protocol';
 import { useEffect } from 'preact/hooks';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Loaded } from '../../parts/loading-states.tsx';
 import { Ago, Marked } from '../../parts/marked-text.tsx';
 import { mayDo, session } from '../../server/session.ts';
 import { invalidate, useResource } from '../../server/use-resource.ts';
 import { toCount, toModeWords } from '../../text/format-times-and-sizes.ts';
+import { NothingYet } from '../first-agent/nothing-yet.tsx';
+import { AddRunner } from './add-runner.tsx';
 import { OpenSandboxes } from './open-sandboxes.tsx';
 import type { Meter } from './sandbox-meters.ts';
 import { useMeters } from './use-sandbox-meters.ts';
@@ -24,15 +25,7 @@ export function MachinesPage() {
       <h2 class="section">Sandboxes</h2>
       <Loaded from={sandboxes} onRetry={() => invalidate(sandboxesPath)}>
         {({ sandboxes: found }) =>
-          found.length === 0 ? (
-            <Empty>
-              <p>
-                This account has no sandbox yet. <code>POST /v1/sandboxes</code> makes one.
-              </p>
-            </Empty>
-          ) : (
-            <SandboxList sandboxes={found} />
-          )
+          found.length === 0 ? <NothingYet what="sandbox" /> : <SandboxList sandboxes={found} />
         }
       </Loaded>
       {!session.value?.isOperator && <Runners />}
@@ -66,7 +59,8 @@ function SandboxLines({ sandbox, meters }: SandboxLinesProps) {
           <Marked text={name} />
         </strong>
         <span class="muted">
-          {config.provider} · {toModeWords(config.permissionMode)} · {describeNetwork(config.network)}
+          {config.provider !== name && `${config.provider} · `}
+          {toModeWords(config.permissionMode)} · {describeNetwork(config.network)}
         </span>
         {meters && <span class="machine-state">{meters.length === 0 ? 'none open' : `${meters.length} open`}</span>}
         {mayDo('terminal') && (
@@ -98,24 +92,15 @@ function Runners() {
     <>
       <h2 class="section">Runners</h2>
       <Loaded from={runners} rows={2}>
-        {({ runners: found }) =>
-          found.length === 0 ? (
-            <Empty>
-              <p>A runner is a machine of yours that connects to this server, and offers its sandboxes.</p>
-              <p>
-                <code>croft runner --server {location.origin} --token TOKEN</code>{' '}
-                <CopyButton text={`croft runner --server ${location.origin} --token TOKEN`} label="Copy the command" />
-              </p>
-            </Empty>
-          ) : (
-            <ul class="machines">
-              {found.map((runner) => (
-                <RunnerLine key={runner.runnerId} runner={runner} />
-              ))}
-            </ul>
-          )
-        }
+        {({ runners: found }) => (
+          <ul class="machines">
+            {found.map((runner) => (
+              <RunnerLine key={runner.runnerId} runner={runner} />
+            ))}
+          </ul>
+        )}
       </Loaded>
+      <AddRunner />
     </>
   );
 }

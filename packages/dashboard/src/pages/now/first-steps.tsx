@@ -2,13 +2,14 @@ import type { Agent, Checkpoint } from '@croft/protocol';
 import { useRef, useState } from 'preact/hooks';
 import { setQuery } from '../../browser/router.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Failure, Loaded } from '../../parts/loading-states.tsx';
+import { Failure, Loaded } from '../../parts/loading-states.tsx';
 import { Marked } from '../../parts/marked-text.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { callTool } from '../../server/call-tool.ts';
 import { mayDo } from '../../server/session.ts';
 import { invalidate, useResource } from '../../server/use-resource.ts';
 import { ConnectAgent } from '../agents/connect-agent.tsx';
+import { NothingYet } from '../first-agent/nothing-yet.tsx';
 import { UndoDialog } from '../workspaces/undo-dialog.tsx';
 
 /** For somebody without an agent: a first call by hand, undone, and then the configuration for an agent. */
@@ -31,37 +32,30 @@ export function FirstSteps() {
       <Loaded from={agents} rows={3}>
         {({ agents: found }) => {
           const [agent] = found;
-          return agent ? <Steps agent={agent} /> : <NoAgent />;
+          return agent ? <Steps agent={agent} /> : <NothingYet what="agent" />;
         }}
       </Loaded>
     </section>
   );
 }
 
-function NoAgent() {
-  return (
-    <Empty>
-      <p>
-        This account has no agent yet. <code>docs/accounts.md</code> shows how to define a sandbox, a workspace and an
-        agent.
-      </p>
-    </Empty>
-  );
-}
-
 function Steps({ agent }: { readonly agent: Agent }) {
   const startedAt = useRef(new Date(Date.now() - 1000).toISOString()).current;
   const [isUndoing, setUndoing] = useState(false);
+  const [done, setDone] = useState<readonly string[]>([]);
   const workspaceId = agent.config.workspaces?.[0]?.workspaceId;
   const path =
     workspaceId === undefined ? undefined : `/v1/workspaces/${encodeURIComponent(workspaceId)}/checkpoints?limit=50`;
   const checkpoints = useResource<{ checkpoints: readonly Checkpoint[] }>(path).value.data?.checkpoints ?? [];
   const written = checkpoints.find(({ tool, at }) => tool === 'write' && at >= startedAt);
   const undone = written?.undoneBy !== undefined;
-  const onDone = () => path !== undefined && invalidate(path);
+  const onDone = (tool: string) => {
+    setDone((before) => [...before, tool]);
+    if (path !== undefined) invalidate(path);
+  };
   return (
     <ol class="steps-list">
-      <li>
+      <li class={done.includes('write') ? 'step-done' : undefined}>
         <h3>Write a file</h3>
         <Step
           agentId={agent.agentId}
@@ -73,7 +67,7 @@ function Steps({ agent }: { readonly agent: Agent }) {
           onDone={onDone}
         />
       </li>
-      <li>
+      <li class={done.includes('bash') ? 'step-done' : undefined}>
         <h3>Run a command</h3>
         <Step
           agentId={agent.agentId}
@@ -85,7 +79,7 @@ function Steps({ agent }: { readonly agent: Agent }) {
           onDone={onDone}
         />
       </li>
-      <li>
+      <li class={undone ? 'step-done' : undefined}>
         <h3>Take the write back</h3>
         <p class="muted">Both calls are in the feed below. Undo puts the files back to what they were.</p>
         <button type="button" class="button" disabled={!written || undone} onClick={() => setUndoing(true)}>
@@ -116,7 +110,7 @@ interface StepProps {
   readonly initial: string;
   readonly fixed: Readonly<Record<string, unknown>>;
   readonly action: string;
-  onDone(): void;
+  onDone(tool: string): void;
 }
 
 function Step({ agentId, tool, name, initial, fixed, action, onDone }: StepProps) {
@@ -127,8 +121,9 @@ function Step({ agentId, tool, name, initial, fixed, action, onDone }: StepProps
     setOutput('');
     const end = await callTool({ agentId, tool, input: { ...fixed, [name]: value }, approvalId, onOutput: setOutput });
     setApprovalId(end.type === 'approval' ? end.approval.approvalId : undefined);
-    if (end.type === 'result') setOutput(describe(tool, end.result));
-    onDone();
+    if (end.type !== 'result') return;
+    setOutput(describe(tool, end.result));
+    onDone(tool);
   });
   return (
     <form

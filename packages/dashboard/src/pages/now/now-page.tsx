@@ -3,11 +3,12 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
 import type { FeedRow, Outcome } from '../../live/feed-row.ts';
-import { feed, feedError, feedState, olderRows, readOlder } from '../../live/live-feed.ts';
+import { feed, feedError, feedState, namesInFeed, olderRows, readOlder } from '../../live/live-feed.ts';
 import { nameOfAgent, workspaceOf } from '../../live/record-names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failure, Skeleton } from '../../parts/loading-states.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
+import { mayDo } from '../../server/session.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { CallRow } from '../calls/call-row.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -28,15 +29,16 @@ export function NowPage() {
   const rows = useShownRows();
   const start = useQuery('start');
   const isStarting = start === '1';
-  const isNew = feedState.value === 'ready' && feed.value.length === 0 && !feedError.value;
+  const isNew = mayDo('read') && feedState.value === 'ready' && feed.value.length === 0 && !feedError.value;
   useEffect(() => {
     // The first steps stay visible after the first call.
     if (isNew && start === undefined) setQuery({ start: '1' }, { replace: true });
   }, [isNew, start]);
   const selected = useQuery('call');
-  const call = rows.shown.find(({ key }) => key === selected) ?? feed.value.find(({ key }) => key === selected);
+  const call = selected === undefined ? undefined : feed.value.find(({ key }) => key === selected);
   const list = useRef<HTMLDivElement>(null);
   useRowKeys(rows.shown, selected, list);
+  if (!mayDo('read')) return <ApprovalsAlone />;
   return (
     <div class={call ? 'page page-now has-panel' : 'page page-now'}>
       <h1 class="visually-hidden">Now</h1>
@@ -70,6 +72,20 @@ export function NowPage() {
         {call && <CallPanel call={call} />}
       </div>
       <StatusLine />
+    </div>
+  );
+}
+
+/** For a key that decides and sees nothing else. */
+function ApprovalsAlone() {
+  return (
+    <div class="page page-now">
+      <h1 class="visually-hidden">Now</h1>
+      <WaitingStrip />
+      <Empty>
+        <p>This key decides approvals, and sees nothing else.</p>
+        <p class="muted">Calls that wait for you appear here and below Approvals.</p>
+      </Empty>
     </div>
   );
 }
@@ -114,10 +130,15 @@ function useShownRows() {
   };
 }
 
-const names = computed(() => ({
-  agents: [...new Set(feed.value.map(({ agentId }) => agentId))].filter((name) => name !== '').sort(),
-  workspaces: [...new Set(feed.value.map(workspaceOf))].filter((name) => name !== '').sort(),
-}));
+/** What the filters offer. */
+const names = computed(() => {
+  if (feed.value.length === 0) return { agents: [], workspaces: [] };
+  const { agents, workspaces } = namesInFeed();
+  return {
+    agents: [...agents].filter((name) => name !== '').sort(),
+    workspaces: [...new Set(Array.from(workspaces, workspaceOf))].filter((name) => name !== '').sort(),
+  };
+});
 
 function Filters({ rows }: { readonly rows: ShownRows }) {
   const pick = (name: string) => (event: { currentTarget: HTMLSelectElement }) =>
@@ -199,7 +220,7 @@ function NothingFound({ isFiltered }: { readonly isFiltered: boolean }) {
 
 /** `j`, `k`, Enter and Escape. The selected row is in the address. */
 function useRowKeys(rows: readonly FeedRow[], selected: string | undefined, list: { current: HTMLDivElement | null }) {
-  const index = rows.findIndex(({ key }) => key === selected);
+  const index = selected === undefined ? -1 : rows.findIndex(({ key }) => key === selected);
   const select = (at: number) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, at))];
     if (!row) return;

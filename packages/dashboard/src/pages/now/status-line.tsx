@@ -1,6 +1,7 @@
 import type { Runner } from '@croft/protocol';
 import { computed } from '@preact/signals';
 import { now } from '../../browser/clock.ts';
+import { countSince } from '../../live/feed-row.ts';
 import { feed } from '../../live/live-feed.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { mayDo, session } from '../../server/session.ts';
@@ -10,17 +11,14 @@ import { toCount } from '../../text/format-times-and-sizes.ts';
 const slots = 20;
 const slotMs = 60_000 / slots;
 
-/** Calls of the last minute, in slots of three seconds. */
+/** Calls of the last minute, in slots of three seconds. The feed is newest first, and changes ten times a second. */
 const lastMinute = computed(() => {
+  const rows = feed.value;
   const end = now.value;
-  const counts: number[] = new Array(slots).fill(0);
-  for (const { at } of feed.value) {
-    const slot = slots - 1 - Math.floor((end - Date.parse(at)) / slotMs);
-    if (slot < 0) break;
-    const index = Math.min(slot, slots - 1);
-    counts[index] = (counts[index] ?? 0) + 1;
-  }
-  return counts;
+  const before = Array.from({ length: slots + 1 }, (_, slot) =>
+    slot === slots ? 0 : countSince(rows, end - (slots - slot) * slotMs),
+  );
+  return Array.from({ length: slots }, (_, slot) => (before[slot] ?? 0) - (before[slot + 1] ?? 0));
 });
 
 export function StatusLine() {

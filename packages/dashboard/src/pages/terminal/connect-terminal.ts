@@ -7,7 +7,8 @@ export interface TerminalPlace {
 
 export interface TerminalScreen {
   size(): { readonly rows: number; readonly columns: number };
-  show(bytes: Uint8Array, done: () => void): void;
+  /** Silently: what programs asked in these bytes was answered before. An answer would be typed. */
+  show(bytes: Uint8Array, isSilent: boolean, done: () => void): void;
   clear(): void;
 }
 
@@ -26,7 +27,7 @@ interface ConnectOptions {
 }
 
 type ServerMessage =
-  | { readonly type: 'attached'; readonly terminal: string; readonly offset: number }
+  | { readonly type: 'attached'; readonly terminal: string; readonly offset: number; readonly answered?: number }
   | { readonly type: 'exit'; readonly code: number | null }
   | { readonly type: 'error'; readonly code: string; readonly message: string };
 
@@ -47,6 +48,8 @@ class TerminalLine {
   /** The terminal to go on with, and how many of its bytes have come. */
   #current: string | undefined;
   #seen: number | undefined;
+  /** Bytes up to here were on a screen before. */
+  #answered = 0;
   #isOver = false;
   #waitMs = firstWaitMs;
 
@@ -109,24 +112,33 @@ class TerminalLine {
 
   /** Bytes that the screen has taken are confirmed, so that a fast program waits for a slow screen. */
   #print(bytes: Uint8Array): void {
-    const offset = (this.#seen ?? 0) + bytes.length;
+    const start = this.#seen ?? 0;
+    const offset = start + bytes.length;
     this.#seen = offset;
-    this.#options.screen.show(bytes, () => this.#tell({ type: 'ack', offset }));
+    const shownBefore = Math.max(0, this.#answered - start);
+    const confirm = () => this.#tell({ type: 'ack', offset });
+    const { screen } = this.#options;
+    if (shownBefore > 0)
+      screen.show(bytes.subarray(0, shownBefore), true, shownBefore < bytes.length ? () => {} : confirm);
+    if (shownBefore < bytes.length) screen.show(bytes.subarray(shownBefore), false, confirm);
   }
 
   #receive(message: ServerMessage): void {
     if (message.type === 'exit') this.#finish({ kind: 'ended', code: message.code ?? 1 });
     else if (message.type === 'error') this.#refuse(message);
-    else this.#attach(message.terminal, message.offset);
+    else this.#attach(message.terminal, message.offset, message.answered ?? 0);
   }
 
-  #attach(terminal: string, offset: number): void {
+  #attach(terminal: string, offset: number, answered: number): void {
     const { screen, onAttached, onState } = this.#options;
     this.#waitMs = firstWaitMs;
     if (this.#seen === undefined) screen.clear();
     this.#seen = offset;
+    this.#answered = answered;
     this.#current = terminal;
     onAttached(terminal);
+    // The screen may have another size than when it asked for the terminal.
+    this.resize();
     onState({ kind: 'open' });
   }
 

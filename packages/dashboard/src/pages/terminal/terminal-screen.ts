@@ -16,6 +16,15 @@ function stampStyles(): void {
 
 let isStamped = false;
 
+/** Every colour is readable on the background, which `.terminal-screen` has too. */
+const theme = {
+  ...{ background: '#14171c', foreground: '#dfe3ea', cursor: '#8ab4f8', selectionBackground: '#33507c' },
+  ...{ black: '#3b424d', red: '#f28b82', green: '#81c995', yellow: '#fdd663', blue: '#8ab4f8', magenta: '#c58af9' },
+  ...{ cyan: '#78d9ec', white: '#dfe3ea', brightBlack: '#8a93a3', brightRed: '#f6aea9', brightGreen: '#a8dab5' },
+  ...{ brightYellow: '#fde293', brightBlue: '#aecbfa', brightMagenta: '#d7aefb', brightCyan: '#a1e4f2' },
+  brightWhite: '#ffffff',
+};
+
 interface Screen extends TerminalScreen {
   focus(): void;
   onType(listener: (text: string) => void): void;
@@ -35,8 +44,9 @@ export function openScreen(element: HTMLElement): Screen {
     lineHeight: 1.2,
     screenReaderMode: true,
     scrollback: 5000,
-    theme: { background: '#14171c', foreground: '#dfe3ea', cursor: '#8ab4f8', selectionBackground: '#33507c' },
+    theme,
   });
+  let silent = 0;
   const fit = new FitAddon();
   terminal.loadAddon(fit);
   terminal.open(element);
@@ -45,10 +55,16 @@ export function openScreen(element: HTMLElement): Screen {
   observer.observe(element);
   return {
     size: () => ({ rows: terminal.rows, columns: terminal.cols }),
-    show: (bytes, done) => terminal.write(bytes, done),
+    show(bytes, isSilent, done) {
+      if (isSilent) silent++;
+      terminal.write(bytes, () => {
+        if (isSilent) silent--;
+        done();
+      });
+    },
     clear: () => terminal.reset(),
     focus: () => terminal.focus(),
-    onType: (listener) => terminal.onData(listener),
+    onType: (listener) => terminal.onData((text) => silent === 0 && listener(text)),
     onResize: (listener) => terminal.onResize(listener),
     dispose() {
       observer.disconnect();

@@ -28,7 +28,7 @@ export function FilesTab({ id }: { readonly id: string }) {
         <SnapshotPicker root={root} snapshot={snapshot} />
         <SearchField search={search} />
         <a class="button" href={`${root}/download${toSearch({ path: folder })}`} download>
-          <Icon name="download" /> Zip
+          <Icon name="download" /> <span class="button-words">Zip</span>
         </a>
         {mayDo('write') && snapshot === undefined && <UploadButton root={root} folder={folder} />}
       </div>

@@ -2,10 +2,12 @@ import type { Checkpoint, Snapshot } from '@croft/protocol';
 import { useState } from 'preact/hooks';
 import { setQuery, useQuery, withQuery } from '../../browser/router.ts';
 import { useShortcuts } from '../../browser/shortcuts.ts';
+import { findCall } from '../../live/live-feed.ts';
+import { nameOfAgent } from '../../live/record-names.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Loaded } from '../../parts/loading-states.tsx';
 import { Ago, Marked } from '../../parts/marked-text.tsx';
-import { mayDo } from '../../server/session.ts';
+import { mayDo, session as signedIn } from '../../server/session.ts';
 import { invalidate, useResource } from '../../server/use-resource.ts';
 import { toCount, toSessionName } from '../../text/format-times-and-sizes.ts';
 import { toOneLine } from '../../text/mark-hidden-characters.ts';
@@ -141,7 +143,7 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
         </code>
       </a>
       <span class="muted moment-about">
-        <span title={session}>{[toCount(paths, 'file'), ...namedSession(session)].join(' · ')}</span>
+        <span title={session}>{[toCount(paths, 'file'), ...whoDid(checkpoint)].join(' · ')}</span>
         {isUndone && ' · undone'}
         {isPartial && ' · its first changes were not captured'}
       </span>
@@ -161,10 +163,12 @@ function StepLine({ step, selected, onUndo }: StepLineProps) {
   );
 }
 
-/** Most clients have one session, whose name says nothing. */
-function namedSession(session: string): string[] {
+/** The agent, if its call is in the feed. Most clients have one session, whose name says nothing. */
+function whoDid({ call, session }: Checkpoint): string[] {
+  if (session === signedIn.value?.label) return ['you'];
+  const agentId = call === undefined ? undefined : findCall(call)?.agentId;
   const name = toSessionName(session);
-  return name === 'default' ? [] : [name];
+  return [...(agentId ? [nameOfAgent(agentId)] : []), ...(name === 'default' ? [] : [name])];
 }
 
 function SnapshotLine({ snapshot }: { readonly snapshot: Snapshot }) {

@@ -46,7 +46,7 @@ export function UploadButton({ root, folder }: { readonly root: string; readonly
         </button>
       ) : (
         <button type="button" class="button" onClick={() => field.current?.click()}>
-          <Icon name="upload" /> Upload
+          <Icon name="upload" /> <span class="button-words">Upload</span>
         </button>
       )}
       {error && <Failure error={error} />}

@@ -1,7 +1,8 @@
 import type { Workspace } from '@croft/protocol';
-import { Empty, Loaded } from '../../parts/loading-states.tsx';
+import { Loaded } from '../../parts/loading-states.tsx';
 import { Ago, Id } from '../../parts/marked-text.tsx';
 import { invalidate, useResource } from '../../server/use-resource.ts';
+import { NothingYet } from '../first-agent/nothing-yet.tsx';
 
 const path = '/v1/workspaces?limit=200';
 
@@ -15,12 +16,7 @@ export function WorkspacesPage() {
       <Loaded from={workspaces} onRetry={() => invalidate(path)}>
         {({ workspaces: found }) =>
           found.length === 0 ? (
-            <Empty>
-              <p>
-                This account has no workspace yet. <code>POST /v1/workspaces</code> makes one; docs/accounts.md shows
-                how.
-              </p>
-            </Empty>
+            <NothingYet what="workspace" />
           ) : (
             <ul class="things">
               {found.map((workspace) => (
@@ -35,7 +31,7 @@ export function WorkspacesPage() {
 }
 
 function WorkspaceLine({ workspace }: { readonly workspace: Workspace }) {
-  const { workspaceId, name, description, updatedAt, config } = workspace;
+  const { workspaceId, name, description, createdAt, config } = workspace;
   const root = `/workspaces/${encodeURIComponent(workspaceId)}`;
   return (
     <li class="thing">
@@ -49,7 +45,9 @@ function WorkspaceLine({ workspace }: { readonly workspace: Workspace }) {
       <span class="thing-links">
         <a href={`${root}/history`}>history</a> <a href={`${root}/snapshots`}>snapshots</a>
       </span>
-      <span class="thing-end">{updatedAt && <Ago at={updatedAt} />}</span>
+      <span class="thing-end">
+        made <Ago at={createdAt} />
+      </span>
       <Id id={workspaceId} />
     </li>
   );

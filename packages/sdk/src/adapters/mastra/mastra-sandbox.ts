@@ -5,6 +5,7 @@ import { quoteWord } from '../../box/quote-word.ts';
 import { toModelError } from '../model-tools.ts';
 import { toCommandLine, toErrorOutput, toExitCode } from '../shell-command.ts';
 import { createWorkspacePaths } from '../workspace-paths.ts';
+import { MastraProcesses } from './mastra-processes.ts';
 
 interface CommandOptions {
   /** Milliseconds. */
@@ -40,6 +41,8 @@ export interface MastraSandbox {
   /** Ends the session of the box. Its files stay. */
   destroy(): Promise<void>;
   snapshot(): Promise<void>;
+  /** Commands that go on when their call has ended. They end with the session of the box. */
+  readonly processes: MastraProcesses;
   executeCommand(command: string, args?: string[], options?: CommandOptions): Promise<CommandResult>;
 }
 
@@ -51,7 +54,7 @@ export function mastraSandbox(box: Box): MastraSandbox {
     ...about,
     status: 'running',
     getInstructions: () =>
-      `Commands start in the workspace. A command ends after ${longestCallSeconds} seconds. The sandbox refuses what its policy does not allow, and says so.`,
+      `Commands start in the workspace. A command ends after ${longestCallSeconds} seconds, unless it runs in the background. The sandbox refuses what its policy does not allow, and says so.`,
     getInfo() {
       return { ...about, status: this.status, createdAt };
     },
@@ -63,6 +66,7 @@ export function mastraSandbox(box: Box): MastraSandbox {
       await box.close();
     },
     snapshot: async () => {},
+    processes: new MastraProcesses(box),
     executeCommand: (command, args = [], options = {}) => execute(box, command, args, options),
   };
 }

@@ -11,8 +11,8 @@ export interface FileAccess {
   readonly access: WorkspaceAccess;
   /** See `Workspace.wrapCall`. */
   readonly wrapCall?: WrapCall | undefined;
-  /** Searches the contents of files. Absent: they cannot be searched here. */
-  readonly search?: Pick<Workspace, 'root' | 'withSearchBox'> | undefined;
+  /** Searches the contents of files. */
+  readonly search: Pick<Workspace, 'root' | 'withSearchBox'>;
   /** Absent: changes cannot be watched here. */
   readonly watch?: WatchFiles | undefined;
 }

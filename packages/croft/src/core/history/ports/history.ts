@@ -4,7 +4,7 @@ import type { UnverifiedReason } from './unverified-reason.ts';
 
 /** Identifies a call in the history. */
 export interface HistoryCall {
-  /** As events and the audit trail name the call. Left out for a workspace on a runner. */
+  /** As events and the audit trail name the call. Left out for a runner of an older release. */
   readonly id?: string | undefined;
   readonly tool: string;
   readonly session: string;
@@ -114,7 +114,7 @@ export interface PastTrees {
 
 /** Snapshots, checkpoints and undo of one workspace. */
 export interface History {
-  /** Absent: the history is on a runner, which does not show earlier trees. */
+  /** Absent: the history is on a runner of an older release, which does not show earlier trees. */
   readonly past?: PastTrees | undefined;
   snapshot(options: {
     name: string;

@@ -17,7 +17,7 @@ interface PastTreesOptions {
 }
 
 /** Larger files of a snapshot are restored and not shown. */
-const maxShownBytes = 8 * 1024 * 1024;
+export const maxShownBytes = 8 * 1024 * 1024;
 
 /** Shows what calls changed, and files as they were in a snapshot. Changes nothing. */
 export function createPastTrees({ tree, archive, log, snapshots }: PastTreesOptions): PastTrees {
