@@ -18,7 +18,7 @@ const warmUp = 3;
 /** A limit high enough for the bench. */
 const bounds = ['--account-limit', 'requests=100000000'];
 
-/** Sessions have files of their own: nobody may write over what they have not read. */
+/** Each session writes files of its own, because no session may overwrite a file that it has not read. */
 const calls: Readonly<Record<string, (number: number, own: string) => ToolCall>> = {
   read: () => ({ tool: 'read', args: { file_path: 'small.ts' } }),
   write: (number, own) => ({
@@ -60,7 +60,9 @@ async function measure(records: string, args: readonly string[], say: Say): Prom
   return rows;
 }
 
-/** Some of ours, some of theirs, again and again: one call alone is too short for the clock of the scheduler. */
+/**
+ * Compares processor time in alternating batches of calls: one call alone is too short for the clock of the scheduler.
+ */
 async function compareCpu(
   { pid }: HttpServer,
   sides: { readonly ours: McpSession; readonly theirs: McpSession },

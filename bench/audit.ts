@@ -35,7 +35,7 @@ async function measure(url: string, say: Say): Promise<Row[]> {
   await using servers = new AsyncDisposableStack();
   const key = randomBytes(32).toString('hex');
   const all: ChildProcess[] = [];
-  // One after the other: the first one makes the tables.
+  // Servers start one after the other, because the first one makes the tables.
   for (let index = 0; index < Math.max(...counts); index++) all.push(await startServer(url, index, key, servers));
   const figures = new Map<number, number[]>(counts.map((count) => [count, []]));
   for (let round = -1; round < rounds; round++)

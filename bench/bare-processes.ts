@@ -18,7 +18,7 @@ export function bareSandbox(path: string): Promise<void> {
   return toEnd(['bwrap', ...fence, '--', ...command]);
 }
 
-/** Runs a program; throws with what it said unless it ends well. `shell` takes the first word for a command line. */
+/** Runs a program. Throws with its output if it fails. `shell` takes the first word for a command line. */
 export function toEnd([program, ...args]: readonly [string, ...string[]], { shell = false } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { shell, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -30,18 +30,18 @@ export interface Report {
 /** One line of the table. */
 export interface Row {
   readonly what: string;
-  /** Left out where there is nobody to compare with. */
+  /** Absent if there is no peer to compare with. */
   readonly against?: string;
   /** Unit of all figures in the row. Default: milliseconds. */
   readonly unit?: string;
-  /** Left out where it could not be measured; then `note` says why. */
+  /** Absent if the figure could not be measured; then `note` says why. */
   readonly ours?: Summary;
   readonly theirs?: Summary;
-  /** p50 of ours by p50 of theirs. */
+  /** p50 of Croft divided by p50 of the peer. */
   readonly ratio?: number;
-  /** Left out for a figure that is there to be known. */
+  /** Absent for a figure without a goal. */
   readonly goal?: string;
-  /** Left out where there is no goal or it was not measured. */
+  /** Absent without a goal, or if the figure was not measured. */
   readonly isMet?: boolean;
   readonly note?: string;
 }
@@ -60,7 +60,7 @@ export function toRow({ goal, ...outcome }: Outcome): Row {
   const { ours, theirs } = outcome;
   return {
     ...outcome,
-    ...(theirs && { ratio: ours.p50 / theirs.p50 }),
+    ...(theirs && theirs.p50 !== 0 && { ratio: ours.p50 / theirs.p50 }),
     ...(goal && { goal: goal.text, isMet: goal.isMet(ours, theirs) }),
   };
 }

@@ -12,7 +12,7 @@ const against = 'the same call at the server with the workspace';
 const rounds = 1500;
 const warmUp = 300;
 
-/** Several servers on one database: what they record together, and what it costs to ask the wrong one. */
+/** Several servers on one database: how many calls they record together, and how long a forwarded request takes. */
 export const cluster: Bench = {
   name: 'cluster',
   async run(say, only) {

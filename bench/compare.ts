@@ -15,7 +15,7 @@ export interface Comparison {
   readonly warmUp: number;
 }
 
-/** Ours, theirs, ours, theirs: whatever else the machine does, it does to both. Rounds are numbered from 0. */
+/** Measures both sides in turn, so that other work of the machine affects both. Rounds are numbered from 0. */
 export async function compare({
   ours,
   theirs,

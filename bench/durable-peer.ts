@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname } from 'node:path';
 
 /**
- * Loaded into the peer before its own code: its writes reach the disk before it answers, as ours do, by the same two
- * syncs. What is compared then makes the same promise on both sides.
+ * Loaded into the peer before its own code. The peer then syncs its writes to the disk before it answers, as Croft
+ * does, so that both sides make the same promise.
  */
 const { writeFile, rename } = fs;
 
@@ -13,7 +13,7 @@ type Options = Parameters<typeof writeFile>[2];
 fs.writeFile = async (path, data, options) => {
   const given = typeof options === 'string' ? { encoding: options } : options;
   await writeFile(path, data, { ...given, flush: true } as Options);
-  // One that is put in place by a rename has its name made durable there.
+  // A file that is put in place by a rename gets its name made durable by that rename.
   if (given?.flag === 'wx') await syncDirectoryOf(String(path));
 };
 fs.rename = async (from, to) => {

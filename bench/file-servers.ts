@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { programOf } from './install-peers.ts';
 import type { StartClient, ToolCall, ToolClient } from './stdio-client.ts';
 
-/** The calls that mean the same to ours and theirs. Paths are absolute. */
+/** Calls that do the same on both servers. Paths are absolute. */
 export interface FileCalls {
   read(path: string): ToolCall;
   write(path: string, content: string): ToolCall;
@@ -16,13 +16,13 @@ export interface FileServer extends ToolClient {
 
 const croftProgram = join(import.meta.dirname, '../packages/croft/bin/croft');
 
-/** Enough for every match, which is what the peer answers with. */
+/** Enough for all matches, because the peer answers all of them. */
 const globLimit = 10_000;
 
 export interface CroftOptions {
   /** The data directory of the server. Default: the data directory of this user, with the data of earlier runs. */
   readonly data?: string | undefined;
-  /** Left out: as it is for everybody. */
+  /** Absent: the default durability. */
   readonly durability?: 'relaxed';
 }
 

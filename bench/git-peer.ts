@@ -30,7 +30,7 @@ export function makeRepository(tree: Tree) {
     git,
     /** Saves the tree without a commit, as people do by hand. Leaves out new files. */
     stash: (): Promise<unknown> => start(['stash', 'create']),
-    /** An index of its own that is kept, so that git knows what it has seen. */
+    /** Uses an index file of its own, so that git remembers the files of the last snapshot. */
     async sideSnapshot(): Promise<void> {
       await start(['add', '-A'], side);
       const root = await start(['write-tree'], side);

@@ -22,7 +22,7 @@ export function atMostTimesAlways(ratio: number): Goal {
   };
 }
 
-/** p50 so many times shorter than theirs. */
+/** p50 of Croft must be shorter than p50 of the peer by this factor. */
 export function timesFaster(factor: number): Goal {
   return {
     text: `≥ ${factor}× faster`,
@@ -30,7 +30,7 @@ export function timesFaster(factor: number): Goal {
   };
 }
 
-/** A figure of our own, whatever others take. */
+/** A limit on Croft's figure, whatever the peer takes. */
 export function atMost(limit: number, unit: string, { at = 'p50' as 'p50' | 'p99' } = {}): Goal {
   return { text: `${at} ≤ ${limit} ${unit}`, isMet: (ours) => ours[at] <= limit };
 }
@@ -45,15 +45,15 @@ export function atLeastTimes(ratio: number): Goal {
   return { text: `≥ ${ratio}×`, isMet: (ours, theirs) => theirs !== undefined && ours.p50 >= theirs.p50 * ratio };
 }
 
-/** A tail that is not too long, whatever others take. */
+/** A limit on p99 as a multiple of p50, whatever the peer takes. */
 export function atMostTimesMedian(ratio: number): Goal {
   return { text: `p99 ≤ ${ratio}× p50`, isMet: ({ p50, p99 }) => p99 <= p50 * ratio };
 }
 
-/** A count of what must not be. */
+/** A count that must be zero. */
 export const none: Goal = { text: 'none', isMet: ({ p50 }) => p50 === 0 };
 
-/** A count of which none may be missing. */
+/** A count that must be complete. */
 export function allOf(count: number): Goal {
   return { text: `all ${count}`, isMet: ({ min }) => min >= count };
 }

@@ -34,7 +34,10 @@ interface Work {
   toSide(root: MeasuredServer): Side;
 }
 
-/** The same calls in a small tree and in large ones, and the first call of a session: a call costs what it touches. */
+/**
+ * The same calls in a small tree and in large ones, and the first call of a session. A call should cost only what it
+ * touches.
+ */
 export const growth: Bench = {
   name: 'growth',
   async run(say, only) {
@@ -56,14 +59,16 @@ export const growth: Bench = {
   },
 };
 
-/** A tree that is a project, so that it is looked for what follows an edit. */
+/** Makes a tree that is a project, so that an edit looks for formatters and linters. */
 function makeProject(directory: string, count: number): Tree {
   const tree = makeTree(directory, count);
   writeFileSync(join(directory, 'package.json'), '{ "name": "growth" }\n');
   return tree;
 }
 
-/** Every first call has a session of its own: with data that is new to Croft, and with what the session before left. */
+/**
+ * Measures first calls, each in a new session: with an empty data directory, and with the data of the session before.
+ */
 async function measureFirst(tree: Tree, { scratch, say, only }: Run): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { name, toCall } of firstCalls) {

@@ -66,7 +66,7 @@ function measureMemory({ pid }: HttpServer, say: Say): Row[] {
   return [...rows, toRow({ what: `${what}, charged to its group`, unit: 'MB', goal, ours: summarize(charged) })];
 }
 
-/** One by one on each core, so that a time is that of a command and not of a queue. */
+/** Runs one command per core at a time, so that the time is that of a command and not of a queue. */
 async function askAll(sessions: readonly HttpSession[], say: Say): Promise<Row[]> {
   say('a command in each');
   const times: number[] = [];

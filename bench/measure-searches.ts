@@ -16,7 +16,7 @@ export interface SearchOptions {
   say(progress: string): void;
 }
 
-/** Glob and grep over one large tree that nobody changes meanwhile. Answers are checked before the clock runs. */
+/** Measures glob and grep in one large tree that does not change. Answers are checked before the measurement. */
 export async function measureSearches({ directory, startClient, say }: SearchOptions): Promise<Row[]> {
   say(`making ${treeFiles} files`);
   const { paths } = makeTree(directory, treeFiles);
@@ -52,7 +52,10 @@ export async function measureSearches({ directory, startClient, say }: SearchOpt
   ];
 }
 
-/** Ours answers a model with 40 kB at most. What is timed is that answer; the rest of the paths is behind its cursor. */
+/**
+ * Croft answers a model with 40 kB at most: the measurement is of that answer. Its cursor leads to the rest of the
+ * paths.
+ */
 async function askForAll(ask: (call: ToolCall) => Promise<string>, call: ToolCall): Promise<string> {
   const pages = [await ask(call)];
   for (let cursor = cursorIn(pages[0]); cursor !== undefined; cursor = cursorIn(pages.at(-1)))

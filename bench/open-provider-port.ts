@@ -13,7 +13,7 @@ export const limits = {
   diskBytes: 1024 ** 3,
 };
 
-/** One for the program, as in the program. */
+/** One provider for the whole bench, as a server has one. */
 const provider = createBubblewrap({ path: process.env.PATH ?? '', home: homedir() });
 
 /** Sandboxes of a directory at the `Sandbox` port, with nothing between it and the bench. */

@@ -28,7 +28,10 @@ function toEvent(): string {
   return `id: ${sequence}\ndata: ${JSON.stringify({ type: 'audit', record })}\n\n`;
 }
 
-/** The page itself, and just enough of a server that events can come as fast as one likes: what is measured is the page. */
+/**
+ * Serves the built page with a minimal server that sends events as fast as the bench wants, so that only the page is
+ * measured.
+ */
 export async function startPageServer() {
   const files = readPageFiles(join(import.meta.dirname, '../packages/dashboard/dist'));
   if (!files) throw new Error('the page is not built: npm run setup');

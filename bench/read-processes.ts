@@ -2,17 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Resident memory in MB, as the kernel counts it for each process. */
 export interface Resident {
-  /** With every page it shares counted in full. */
+  /** Resident set size: each shared page counts in full. */
   readonly rss: number;
-  /** With every shared page divided among those who share it. */
+  /** Proportional set size: each shared page is divided among its users. */
   readonly pss: number;
 }
 
 const megabyte = 1024 ** 2;
+/** The unit of times in /proc, on every Linux. */
+const ticksPerSecond = 100;
 
 /**
- * The processes a process has started, each with all below it. What it starts by another, one for all, are families of
- * their own; that other, of some hundred kilobytes, is in none.
+ * Returns the processes that a process has started, each with all processes below it. A child of the spawner counts as
+ * if the process had started it; the spawner itself is left out.
  */
 export function familiesOf(pid: number): number[][] {
   const parents = new Map(listProcesses().map((child) => [child, parentOf(child)]));
@@ -47,6 +49,16 @@ export function mainThreadMs(pid: number): number {
   return Number(read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[0]) / 1e6;
 }
 
+/** How long all threads of a process were on a processor until now. */
+export function processorSecondsOf(pid: number): number {
+  const [user = 0, system = 0] = read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /, '')
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / ticksPerSecond;
+}
+
 export function handlesOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
@@ -69,7 +81,7 @@ function kilobytes(pid: number, field: string): number {
   return Number(new RegExp(`^${field}: +(\\d+)`, 'm').exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
 }
 
-/** Empty for what is not there, or no more. */
+/** Reads a file; empty if it does not exist or no longer exists. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -10,7 +10,7 @@ export async function openRestAgent(server: Pick<HttpServer, 'url' | 'adminToken
 
 /** A fresh account. */
 export async function openRestAccount({ url, adminToken }: Pick<HttpServer, 'url' | 'adminToken'>) {
-  // As the one of MCP: what is left to compare is the server.
+  // The same connection settings as for MCP, so that only the server makes a difference.
   const agent = new Agent({ keepAlive: true });
   const { secret } = await send(adminToken, 'POST', '/accounts', { username: 'bench' });
   return {
@@ -21,7 +21,7 @@ export async function openRestAccount({ url, adminToken }: Pick<HttpServer, 'url
     newAgent,
   };
 
-  /** With a workspace of its own, in a sandbox that asks nobody. */
+  /** Makes an agent with a new workspace and a sandbox that needs no approvals. */
   async function newAgent(name: string, sandbox: object = {}) {
     const config = { permissionMode: 'bypass', ...sandbox };
     const { sandboxId } = await send(secret, 'POST', '/v1/sandboxes', { name, config });

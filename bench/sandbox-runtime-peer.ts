@@ -66,7 +66,7 @@ async function start(manager: SandboxManager, workspace: string): Promise<Sandbo
   let hasRun = false;
   return {
     side: {
-      // Not timed: what it leaves to be cleared away after a command.
+      // Clears away the leftovers of a command. Not timed.
       async prepare() {
         if (hasRun) manager.cleanupAfterCommand();
       },

@@ -16,7 +16,7 @@ export interface Tree {
   check(): void;
 }
 
-/** A directory for all trees of one run, gone at the end, however that comes. */
+/** Makes a directory for all trees of one run. It is removed at the end, also after a failure. */
 export function makeScratch(parent = tmpdir()) {
   const path = realpathSync(mkdtempSync(join(parent, 'croft-bench-')));
   const remove = () => rmSync(path, { recursive: true, force: true });

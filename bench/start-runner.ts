@@ -12,11 +12,11 @@ export interface RunnerOptions {
   readonly token: string;
   /** Flags of its workspaces: `--workspaces name=dir`, or `--root dir`. */
   readonly offers: readonly [string, string];
-  /** For what is its own. */
+  /** The data directory of the runner. */
   readonly data: string;
 }
 
-/** A real `croft runner`, which connects as soon as it is there. */
+/** Starts a real `croft runner`, which connects to the server by itself. */
 export function startRunner({ url, token, offers, data }: RunnerOptions): AsyncDisposable {
   mkdirSync(data);
   const tokenFile = join(data, 'token');

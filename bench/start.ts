@@ -89,7 +89,7 @@ async function startOnce([program = '', ...args]: readonly string[]): Promise<Ti
   const tools = await ask({ id: 2, method: 'tools/list', params: {} });
   const cpu = cpuOf(child);
   child.stdin.end();
-  // The peer goes on after the end of its input.
+  // The peer does not end when its input ends.
   const stop = setTimeout(() => child.kill(), 1000);
   await once(child, 'exit').finally(() => clearTimeout(stop));
   return { handshake, tools, cpu };

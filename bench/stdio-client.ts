@@ -33,8 +33,8 @@ const newline = 10;
 const stopMs = 2000;
 
 /**
- * A client that does next to nothing: it finds the lines, matches their ids and looks for the two marks of an
- * error, all without parsing. What is left to measure is the server.
+ * Starts a client that finds the lines, matches their ids and looks for the two marks of an error, without parsing. So
+ * the figures are those of the server.
  */
 export const startLeanClient: StartClient = async ([program, ...args]) => {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });

@@ -5,7 +5,8 @@ import { type Row, toRow } from '../bench.ts';
 import type { CodeFigures } from '../code.ts';
 import { compare } from '../compare.ts';
 import { startCroft } from '../file-servers.ts';
-import { atMost, atMostTimes } from '../goals.ts';
+import { atLeast, atMost, atMostTimes } from '../goals.ts';
+import { familiesOf, processorSecondsOf, residentOf } from '../read-processes.ts';
 import { runRipgrep } from '../run-ripgrep.ts';
 import { summarize } from '../statistics.ts';
 import { startLeanClient, type ToolClient } from '../stdio-client.ts';
@@ -19,7 +20,9 @@ const goals: Readonly<Record<number, { cold: number; index: number; warm: number
 };
 const edits = 20;
 const rounds = 100;
-const buildMs = 240_000;
+const buildMs = 600_000;
+/** Threads of the index end after 30 seconds at most. */
+const idleMs = 40_000;
 const queries =
   'parse config|http server|read file|open workspace|quota guard|sandbox limits|find candidate files|token bucket|approval';
 
@@ -43,11 +46,13 @@ async function measureTree(tree: LargeTree, data: string, say: (progress: string
   const name = `${what}, ${size.toLocaleString('en')} files`;
   await using ours = await startCroft(tree.directory, startLeanClient, { data });
   await ours.call({ tool: 'glob', args: { pattern: '*.none' } });
+  const [startedWith, processorBefore] = [usedMemory(), processorSeconds()];
   const startedAt = performance.now();
   await ours.call(toSearch('parse config'));
   const cold = performance.now() - startedAt;
   say('building the index');
-  const seconds = ((await untilBuilt(ours, data, startedAt)) - startedAt) / 1000;
+  const { seconds, peak } = await untilBuilt(ours, data, startedAt);
+  const perCore = tree.bytes / 1e6 / (processorSeconds() - processorBefore);
   say('searching with the index');
   const words = queries.split('|');
   const ask = (round: number) => ours.call(toSearch(words[round % words.length] ?? ''));
@@ -55,6 +60,9 @@ async function measureTree(tree: LargeTree, data: string, say: (progress: string
   const theirs = { run: () => runRipgrep(tree.directory, ['--count', '-i', text, './']) };
   const warm = await compare({ ours: { run: ask }, theirs, rounds, warmUp: words.length });
   const seen = await measureEdits(ours, tree);
+  say('waiting until idle threads have ended');
+  await wait(idleMs);
+  const memory = { startedWith, peak, after: usedMemory() };
   const ratio = sizeOf(data) / tree.bytes;
   return [
     toRow({ what: `${name}: without an index`, ours: summarize([cold]), goal: atMost(goal.cold, 'ms') }),
@@ -65,8 +73,10 @@ async function measureTree(tree: LargeTree, data: string, say: (progress: string
       goal: atMost(goal.index, 's'),
     }),
     toRow({
-      ...{ what: `${name}: text read for the index`, unit: 'MB/s', ours: summarize([tree.bytes / 1e6 / seconds]) },
+      ...{ what: `${name}: text read for the index, a core`, unit: 'MB/s', ours: summarize([perCore]) },
+      goal: atLeast(2.7, 'MB/s'),
     }),
+    ...toMemoryRows(name, memory),
     toRow({ what: `${name}: with the index`, ours: warm.ours, goal: atMost(goal.warm, 'ms') }),
     toRow({ what: `${name}: with the index`, against: 'rg --count', goal: atMostTimes(0.3), ...warm }),
     toRow({ what: `${name}: after an edit`, ours: seen, goal: atMost(goal.warm + 30, 'ms') }),
@@ -74,17 +84,39 @@ async function measureTree(tree: LargeTree, data: string, say: (progress: string
   ];
 }
 
+/** Of everything that runs: the first figure is before any question about code. */
+function toMemoryRows(name: string, { startedWith, peak, after }: Readonly<Record<string, number>>): Row[] {
+  const row = (when: string, megabytes: number | undefined): Row =>
+    toRow({ what: `${name}: memory ${when}`, unit: 'MB', ours: summarize([megabytes ?? Number.NaN]) });
+  const goal = { goal: atMost(150, 'MB') };
+  const rest = toRow({ what: `${name}: memory, idle again`, unit: 'MB', ours: summarize([after ?? 0]), ...goal });
+  return [row('before', startedWith), row('at most', peak), rest];
+}
+
+function usedMemory(): number {
+  return residentOf(familiesOf(process.pid).flat()).rss;
+}
+
+/** Of all programs that this one has started and that still run. */
+function processorSeconds(): number {
+  return familiesOf(process.pid)
+    .flat()
+    .reduce((sum, pid) => sum + processorSecondsOf(pid), 0);
+}
+
 function toSearch(query: string) {
   return { tool: 'search_code', args: { query, limit: 10 } };
 }
 
 /** The index is built when a map says that every file is in it. */
-async function untilBuilt(ours: ToolClient, data: string, startedAt: number): Promise<number> {
+async function untilBuilt(ours: ToolClient, data: string, startedAt: number) {
+  let peak = 0;
   while (performance.now() - startedAt < buildMs) {
     const before = sizeOf(data);
     await wait(1000);
+    peak = Math.max(peak, usedMemory());
     const answer = before === sizeOf(data) ? await ours.ask({ tool: 'repo_map', args: { tokens: 100 } }) : 'built';
-    if (!answer.includes('built')) return performance.now();
+    if (!answer.includes('built')) return { seconds: (performance.now() - startedAt) / 1000, peak };
   }
   throw new Error(`the index was not built in ${buildMs / 1000} s`);
 }

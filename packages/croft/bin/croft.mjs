@@ -24,7 +24,10 @@ hideExperimentalWarnings();
 if (process.platform === 'linux' && servers.includes(process.argv[2])) await replaceProcess();
 await import('./start.mjs');
 
-/** Only a new process takes flags of Node. It keeps this process's id, and costs about 25 ms. */
+/**
+ * Node takes these flags only when it starts, so the process replaces itself. It keeps its process id. That takes about
+ * 25 ms.
+ */
 async function replaceProcess() {
   const argv = [process.execPath, ...nodeFlags, start, ...process.argv.slice(2)];
   // The first process of a container has duties that Node does not know: native/init/container-pid1.h.

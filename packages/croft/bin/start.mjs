@@ -14,7 +14,7 @@ if (isSafe(tmpdir()) && isOurs(base) && isOurs(cache)) enableCompileCache(cache)
 
 await import(isBundleCurrent() ? bundle : '../src/main.ts');
 
-/** Whether nobody else can rename what is ours there. */
+/** Whether no other user can rename files in this directory that belong to this user. */
 function isSafe(directory) {
   const { uid, mode } = statSync(directory, { throwIfNoEntry: false }) ?? {};
   return [0, process.geteuid?.(), 65_534].includes(uid) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0);

@@ -11,7 +11,7 @@ export const CallOutlook = z.object({
   workspace: z.string().optional(),
   /** The approval that was made for this very call, or the one that it has already. Its call may use it. */
   approval: Approval.optional(),
-  /** Why it is refused: what the call itself would answer. */
+  /** The error that the call itself would answer. */
   error: ErrorBody.optional(),
 });
 export type CallOutlook = z.output<typeof CallOutlook>;
@@ -28,9 +28,9 @@ export const AgentFence = z.object({
       workspaceId: z.string(),
       access: z.enum(['read-write', 'read-only']),
       permissionMode: z.enum(['ask', 'edit', 'bypass']),
-      /** Left out: it has no sandbox. */
+      /** Absent: the workspace has no sandbox. */
       sandbox: z.object({ sandboxId: z.string(), name: z.string(), provider: z.string() }).optional(),
-      /** For all tools of a kind: the strictest verdict. `no`: the agent has no such tool there. */
+      /** The strictest verdict of all tools of a kind. `no`: the agent has no such tool there. */
       read: Verdict,
       search: Verdict,
       write: Verdict,

@@ -23,6 +23,6 @@ export const OpenSandbox = z.object({
 });
 export type OpenSandbox = z.output<typeof OpenSandbox>;
 
-/** The sandboxes of one definition that are open on this server, and what they use. */
+/** The sandboxes of one definition that are open on this server, with their usage. */
 export const LiveSandboxes = z.object({ at: z.iso.datetime(), open: z.array(OpenSandbox) });
 export type LiveSandboxes = z.output<typeof LiveSandboxes>;

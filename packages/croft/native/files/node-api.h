@@ -4,7 +4,7 @@
 #include <node_api.h>
 #include <stddef.h>
 
-/* Functions that Node calls: see `src/disk/paths/native-addon.ts`. */
+/* Functions that Node calls: see `src/disk/paths/native-addon.ts`, and `src/lib/processes/release-memory.ts` for the last. */
 napi_value call_replace_durably(napi_env env, napi_callback_info info);
 napi_value call_replace_at_once(napi_env env, napi_callback_info info);
 napi_value call_move_if_free(napi_env env, napi_callback_info info);
@@ -17,6 +17,7 @@ napi_value call_use_locks(napi_env env, napi_callback_info info);
 napi_value call_find_names(napi_env env, napi_callback_info info);
 napi_value call_mount_overlay(napi_env env, napi_callback_info info);
 napi_value call_unmount(napi_env env, napi_callback_info info);
+napi_value call_release_memory(napi_env env, napi_callback_info info);
 
 /* Reads a string that is not empty and holds no NUL. Returns 0, EINVAL for any other value, or ENAMETOOLONG if there
    are too few bytes. */

@@ -122,7 +122,8 @@ export async function openPlatformParts(options: PlatformOptions) {
   const quotas = { ...bounds.account, sandboxes: bounds.account.definedSandboxes };
   const toolNames = Object.values(tools).map(({ name }) => name);
   const shared = { vault, now, providers, quotas, storages, opened: storages, toolNames, directory: binding?.id };
-  // Every server can open what is in the bucket, and only one what is on its disk.
+  // Several servers store workspaces in the bucket by default, because each of them can open that; a disk belongs to
+  // one server.
   const hasBucket = options.buckets?.managed !== undefined;
   const isOneOfSeveral = () => (base.joined?.membership.countLive() ?? 1) > 1;
   const defaultStorage = () => (hasBucket && isOneOfSeveral() ? ('s3' as const) : ('local' as const));
@@ -203,7 +204,7 @@ async function workspaceIdsOf(records: Records, accountId: string): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** A runner checks what it supports when it is asked. */
+/** For sandboxes on runners: the runner itself refuses a config that it does not support. */
 const onRunners: ProviderTraits = {
   name: 'remote',
   capabilities: { mounts: true, networks: ['allow-all', 'deny-all', 'restricted'], persistent: true },

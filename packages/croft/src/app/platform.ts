@@ -98,7 +98,7 @@ export async function createPlatform(options: PlatformOptions) {
 
   const sweeping = startRecordSweep({
     ...{ records, now, ...bounds.times, closeGone: localWorkspaces.closeGone },
-    // Both run at once: closing what an account has open may take long.
+    // Runs both steps at once, because closing an account's runtimes may take long.
     closeStale: async () => void (await Promise.all([closeStale(), parts.refresh()])),
     onFailure: options.onSweepFailure,
   });
@@ -201,7 +201,7 @@ function createTrailCheck({ trail, records }: Pick<PlatformParts, 'trail' | 'rec
   let checking: Promise<AuditVerdict> | undefined;
   return {
     verify: () => trail.verify(records),
-    /** One check for all who ask while it runs, because it reads every row of every account. */
+    /** Callers that ask during a check share it, because a check reads every row of every account. */
     verifyShared(): Promise<AuditVerdict> {
       checking ??= trail.verify(records).finally(() => {
         checking = undefined;

@@ -24,7 +24,9 @@ interface ClientCommandDefinition<O extends Options> {
   /** How many words it takes: at least, at most. */
   readonly takes: readonly [number, number];
   readonly words?: readonly Completion[];
-  /** The exit code of every failure of its own, where other codes are those of a command that it runs. */
+  /**
+   * The exit code for every failure of Croft, for commands whose other exit codes are those of a program that they run.
+   */
   readonly failure?: number;
   /** Its exit code; anything else stands for 0. */
   run(call: ClientCall<O>): Promise<unknown>;

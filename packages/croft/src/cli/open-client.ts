@@ -53,7 +53,7 @@ export function openAdmin(values: ServerFlags, terminal: CommandContext) {
   return createClient({ ...access, fetch: stoppable(terminal.stop) }).accounts;
 }
 
-/** The server that commands talk to, and the key for it if there is one. */
+/** Finds the server for a command, and the key for it if there is one. */
 export function findKeyAccess(values: ServerFlags, terminal: CommandContext) {
   return findServer(values, terminal.config());
 }

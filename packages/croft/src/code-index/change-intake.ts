@@ -33,7 +33,7 @@ export function createChangeIntake({ client, workspace, take, signal }: ChangeIn
   }
 
   async function listFiles(): Promise<boolean> {
-    // Changes are taken before, so that those made meanwhile come with the next ones.
+    // Changes are read before the listing, so that changes during the listing arrive with the next ones.
     mustList = false;
     let [isFirst, count] = [true, 0];
     try {
@@ -71,7 +71,7 @@ export function createChangeIntake({ client, workspace, take, signal }: ChangeIn
       });
       return listing;
     },
-    /** The index has lost what it knew. */
+    /** Called when the index was deleted: all files have to be listed again. */
     forget(): void {
       mustList = true;
     },

@@ -15,9 +15,9 @@ export interface IndexClient {
 const module = new URL('./index-worker.ts', import.meta.url);
 /** Searches wait for no one who writes, and nobody waits while ranks are worked out. */
 const threads = {
-  reading: createWorkerThread<IndexRequest, IndexReply>(module),
-  writing: createWorkerThread<IndexRequest, IndexReply>(module),
-  ranking: createWorkerThread<IndexRequest, IndexReply>(module),
+  reading: createWorkerThread<IndexRequest, IndexReply>(module, { youngGenerationMb: 6 }),
+  writing: createWorkerThread<IndexRequest, IndexReply>(module, { youngGenerationMb: 6, idleMs: 10_000 }),
+  ranking: createWorkerThread<IndexRequest, IndexReply>(module, { idleMs: 1000 }),
 };
 const threadOf: Readonly<Record<keyof IndexWork, keyof typeof threads>> = {
   ...{ state: 'writing', note: 'writing', add: 'writing', list: 'writing', store: 'writing' },

@@ -14,11 +14,13 @@ export interface IndexDatabase {
 }
 
 /** Counted up with every change of the tables: an index of another version is built anew. */
-const version = 2;
+const version = 3;
 /** Large pages waste less behind packed values of a few kB. */
 const pageBytes = 16_384;
 /** The log of writes is moved into the database when it has this many pages: 2 MB. */
 const logPages = 128;
+/** Of one connection; three threads have one each. The system keeps the rest of the file in its own cache. */
+const cacheKb = 4000;
 const busyMs = 5000;
 const maxOpen = 16;
 /** Kinds of errors after which a database is of no use: damaged, or no database at all. */
@@ -103,7 +105,7 @@ function connect(file: string, maxBytes: number): OpenIndex {
       `PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`,
     );
     database.exec(`PRAGMA wal_autocheckpoint = ${logPages}; PRAGMA journal_size_limit = ${logPages * pageBytes}`);
-    database.exec(`PRAGMA cache_size = -8000; PRAGMA max_page_count = ${Math.ceil(maxBytes / pageBytes)}`);
+    database.exec(`PRAGMA cache_size = -${cacheKb}; PRAGMA max_page_count = ${Math.ceil(maxBytes / pageBytes)}`);
     prepareTables(database, file);
     return toIndex(database, statSync(file).ino);
   } catch (thrown) {

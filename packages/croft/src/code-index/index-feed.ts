@@ -25,14 +25,17 @@ const lockPauseMs = 250;
 /** Ranks are computed again after this many files were read. */
 const filesPerRanking = 500;
 
-/** Keeps the index of one workspace as its files are. */
+/** Keeps the index of one workspace up to date with its files. */
 export function createIndexFeed(options: IndexFeedOptions) {
   const { client, file, turns, signal } = options;
   const intake = createChangeIntake(options);
   let [unranked, isRanked] = [0, false];
   let building: Promise<void> | undefined;
 
-  /** Reads files that are due until none is left. While another program does it, waits until none is, or it has ended. */
+  /**
+   * Reads files that are due until none is left. If another program builds the index, waits until no file is due or
+   * that program has ended.
+   */
   async function build(): Promise<void> {
     while ((await nextDue()).length > 0) {
       using lock = lockBuilding(file);

@@ -38,6 +38,7 @@ const dictionary = Buffer.from(
     '","function",0,"async function \u0001(","function",0,"export async function \u0001(","function",0,"export function \u0001(',
 );
 const level = 6;
+const word = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
 
 export function packSymbols(symbols: readonly DigestedSymbol[]): Uint8Array | null {
   let last = 0;
@@ -67,12 +68,40 @@ export function unpackSymbols(packed: unknown): DigestedSymbol[] {
   );
 }
 
-/** In the order of the words, which is smaller. */
-export function packMentions(mentions: readonly WordCount[]): Uint8Array | null {
-  return pack(mentions.toSorted(([one], [other]) => compareText(one, other)));
+/**
+ * Packs mentions beside the definitions of the same file, whose text has a third of the words: of those only the counts
+ * are kept. The others are sorted, which is smaller.
+ */
+export function packMentions(mentions: readonly WordCount[], symbols: Uint8Array | null): Uint8Array | null {
+  if (mentions.length === 0) return null;
+  const { words, text } = readVocabulary(symbols);
+  const counts = new Map(mentions);
+  const isKnown = new Set(words);
+  const others = mentions
+    .filter(([word]) => !isKnown.has(word))
+    .toSorted(([one], [other]) => compareText(one, other))
+    .map(([word, count]) => (count === 1 ? word : `${word} ${count}`));
+  const lines = [words.map((word) => counts.get(word) ?? '').join(','), ...others];
+  return deflateRawSync(lines.join('\n'), { level, dictionary: text });
 }
 
-export const unpackMentions = (packed: unknown): WordCount[] => unpack<WordCount>(packed);
+export function unpackMentions(packed: unknown, symbols: unknown): WordCount[] {
+  if (!(packed instanceof Uint8Array)) return [];
+  const { words, text } = readVocabulary(symbols);
+  const [counts = '', ...others] = inflateRawSync(packed, { dictionary: text }).toString().split('\n');
+  const known = counts
+    .split(',')
+    .flatMap((count, at) => (count === '' ? [] : [[words[at] ?? '', Number(count)] as const]));
+  return [...known, ...others.map((line) => [line.replace(/ .*/, ''), Number(line.split(' ')[1] ?? 1)] as const)];
+}
+
+/** The words of the definitions of a file, and their text, with which deflate begins. It is never empty. */
+function readVocabulary(symbols: unknown): { readonly words: readonly string[]; readonly text: Buffer } {
+  const text = unpackSymbols(symbols)
+    .map(({ name, signature, doc }) => `${name}\n${signature}\n${doc}`)
+    .join('\n');
+  return { words: [...new Set(text.match(word))].sort(), text: Buffer.from(text || ' ') };
+}
 
 function pack(rows: readonly unknown[]): Uint8Array | null {
   return rows.length === 0 ? null : deflateRawSync(JSON.stringify(rows), { level, dictionary });

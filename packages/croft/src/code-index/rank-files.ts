@@ -19,6 +19,6 @@ export function rankFiles(index: IndexDatabase): void {
 export function tidyIndex(index: IndexDatabase): void {
   for (const table of ['symbol_words', 'file_words'])
     index.write(() => index.prepare(`INSERT INTO ${table} (${table}) VALUES ('optimize')`).run());
-  index.prepare('PRAGMA incremental_vacuum').all();
+  index.prepare('VACUUM').run();
   index.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
 }

@@ -1,6 +1,7 @@
 import type { MappedSymbol, MapQuestion } from '../core/code/ports/code-index.ts';
 import { compareText } from '../core/code/search/rank-hits.ts';
 import { pathFactor } from '../core/code/search/score-symbol.ts';
+import type { DigestedSymbol } from '../core/code/syntax.ts';
 import { type FileGraph, readFileGraph } from './file-graph.ts';
 import type { IndexDatabase } from './index-database.ts';
 import { unpackSymbols } from './pack-symbols-and-mentions.ts';
@@ -13,18 +14,19 @@ const maxFiles = 500;
 
 interface IndexedFile {
   readonly path: string;
-  readonly symbols: Uint8Array | null;
+  /** Read when they are needed: those of all files would take much memory. */
+  symbols(): DigestedSymbol[];
 }
 
 interface RatedSymbol extends MappedSymbol {
   readonly rate: number;
 }
 
-/** Ranks files by who mentions what they define, and their definitions by how much of that rank each brings in. */
+/** Ranks files by which files mention their definitions, and each definition by its share of that rank. */
 export function rankSymbolsForMap(index: IndexDatabase, { focus, limit }: MapQuestion): MappedSymbol[] {
   const graph = readFileGraph(index);
   const files = readFiles(index, graph);
-  const bias = Float64Array.from(files, (file) => rateFocus(file, focus) * pathFactor(file.path));
+  const bias = Float64Array.from(files, (file) => rateFocus(file, focus) * rateFile(file.path));
   const ranks = pageRank(files.length, graph.edges, bias);
   const mentioned = rateMentions(graph, ranks);
   const best = [...files.keys()]
@@ -36,28 +38,29 @@ export function rankSymbolsForMap(index: IndexDatabase, { focus, limit }: MapQue
 }
 
 function readFiles(index: IndexDatabase, { ids }: FileGraph): IndexedFile[] {
-  const read = index.prepare('SELECT path, symbols FROM files WHERE id = ?');
-  return ids.map((id) => {
-    const { path, symbols } = read.get(id) ?? {};
-    return { path: String(path), symbols: symbols instanceof Uint8Array ? symbols : null };
-  });
+  const readPath = index.prepare('SELECT path FROM files WHERE id = ?');
+  const readSymbols = index.prepare('SELECT symbols FROM files WHERE id = ?');
+  return ids.map((id) => ({
+    path: String(readPath.get(id)?.path),
+    symbols: () => unpackSymbols(readSymbols.get(id)?.symbols),
+  }));
 }
 
 function rateFocus({ path, symbols }: IndexedFile, focus: readonly string[]): number {
   if (focus.length === 0) return 1;
   if (focus.some((each) => path === each || path.startsWith(`${each}/`))) return focusWeight;
   const names = focus.filter((each) => !each.includes('/'));
-  return names.length > 0 && unpackSymbols(symbols).some(({ name }) => names.includes(name)) ? focusWeight : 1;
+  return names.length > 0 && symbols().some(({ name }) => names.includes(name)) ? focusWeight : 1;
 }
 
 /** The rank that each name of each file brings to the file. */
-function rateMentions({ edges, names }: FileGraph, ranks: Float64Array): Map<number, Map<string, number>> {
+function rateMentions({ edges, nameOf }: FileGraph, ranks: Float64Array): Map<number, Map<string, number>> {
   const left = new Float64Array(ranks.length);
   for (const [at, from] of edges.from.entries()) left[from] = (left[from] ?? 0) + (edges.weight[at] ?? 0);
   const rates = new Map<number, Map<string, number>>();
   for (const [at, from] of edges.from.entries()) {
     const to = edges.to[at] ?? 0;
-    const name = names[at] ?? '';
+    const name = nameOf(at);
     const ofFile = rates.get(to) ?? new Map<string, number>();
     rates.set(to, ofFile);
     const share = ((ranks[from] ?? 0) * (edges.weight[at] ?? 0)) / (left[from] || 1);
@@ -73,8 +76,19 @@ function rateSymbols(
   mentioned: ReadonlyMap<string, number> | undefined,
 ): RatedSymbol[] {
   if (!file) return [];
-  return unpackSymbols(file.symbols).map(({ name, kind, containers, signature, isExported, line }) => ({
+  const code = file.symbols().filter(isCode);
+  return code.map(({ name, kind, containers, signature, isExported, line }) => ({
     ...{ path: file.path, line, kind, name: [...containers, name].join('.'), signature },
-    rate: ((mentioned?.get(name) ?? 0) + rank * (isExported ? 1e-3 : 1e-6)) * pathFactor(file.path),
+    rate: ((mentioned?.get(name) ?? 0) + rank * (isExported ? 1e-3 : 1e-6)) * rateFile(file.path),
   }));
+}
+
+/** A map has little room for what is not the code itself. */
+function rateFile(path: string): number {
+  return pathFactor(path) < 1 ? 0.1 : 1;
+}
+
+/** Tests say what the code does, and not what it consists of. */
+function isCode({ kind, containers }: DigestedSymbol): boolean {
+  return kind !== 'test' && !containers.some((container) => container.includes(' '));
 }

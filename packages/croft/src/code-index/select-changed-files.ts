@@ -3,12 +3,12 @@ import { type FoundFile, listFilesWithRipgrep } from '../core/content/search/rip
 import { temporaryPrefix } from '../core/files/temporary-prefix.ts';
 import type { Workspace } from '../core/workspace/workspace.ts';
 
-/** Returns what may have changed since the last call; `everything` the first time. */
+/** Returns the paths that may have changed since the last call; `everything` the first time. */
 export type TakeChangedPaths = () => Promise<ReadonlySet<string> | 'everything'>;
 
 /** The files that a search sees: without ignored files and without packages. */
 const options = ['--glob=!node_modules/', '--max-filesize=1M'];
-/** More directories than this are listed from the top. */
+/** With changes in more directories, the whole tree is listed. */
 const maxDirectories = 8;
 const maxChanges = 2000;
 const ruleFiles = new Set(['.gitignore', '.ignore', '.rgignore']);

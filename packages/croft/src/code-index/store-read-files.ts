@@ -1,5 +1,5 @@
 import { splitWords, toSingular } from '../core/code/search/split-words.ts';
-import type { FileDigest } from '../core/code/syntax.ts';
+import type { DigestedSymbol, FileDigest } from '../core/code/syntax.ts';
 import type { IndexDatabase } from './index-database.ts';
 import { packMentions, packSymbols } from './pack-symbols-and-mentions.ts';
 import { isDistinctiveWord, toPathWords } from './words-to-index.ts';
@@ -9,15 +9,17 @@ export interface ReadFile {
   readonly path: string;
   /** The number of the change for which it was read. */
   readonly change: number;
-  /** When it was changed, as a listing says; 0 if that is not certain. */
+  /** Modification time by the last listing; 0 if it is not certain. */
   readonly time: number;
-  /** The JSON of its `FileDigest`. Absent: it has nothing that an index keeps. `gone`: it is no file any more. */
+  /**
+   * The `FileDigest` of the file as JSON. Absent: the file has nothing to index. `gone`: the path is no file any more.
+   */
   readonly digest?: string | 'gone' | undefined;
 }
 
 /**
- * Replaces what the index has of these files. Left out are files that nobody listed, that somebody else has read for the
- * same change, and that have changed since they were read.
+ * Replaces the rows of these files in the index. Skips files that were never listed, that another program has read for
+ * the same change, and that have changed since they were read.
  */
 export function storeReadFiles(index: IndexDatabase, files: readonly ReadFile[]): void {
   index.write(() => {
@@ -49,20 +51,20 @@ function storeDigest(index: IndexDatabase, id: number, { path, time, digest }: R
   // Without the numbers of the file itself, whose words are removed.
   index.prepare('UPDATE files SET first = NULL WHERE id = ?').run(id);
   const first = symbols.length === 0 ? null : nextNumber(index);
+  const packed = packSymbols(symbols);
   index
     .prepare(
       'UPDATE files SET time = ?, due = 0, language = ?, symbols = ?, mentions = ?, first = ?, count = ? WHERE id = ?',
     )
-    .run(time, language ?? null, packSymbols(symbols), packMentions(words), first, symbols.length, id);
-  const pathWords = toPathWords(path).join(' ');
+    .run(time, language ?? null, packed, packMentions(words, packed), first, symbols.length, id);
+  const pathWords = toPathWords(path);
   const insert = index.prepare(
     'INSERT INTO symbol_words (rowid, name, parts, container, signature, doc, path) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  for (const [number, { name, containers, signature, doc }] of symbols.entries()) {
-    const parts = [toPlain(name), toWords(name), toWords(containers.join(' ')), toTelling(signature), toTelling(doc)];
-    insert.run((first ?? 0) + number, ...parts, pathWords);
-  }
-  index.prepare('INSERT INTO file_words (rowid, words) VALUES (?, ?)').run(id, `${text} ${toWords(path)}`);
+  for (const [number, symbol] of symbols.entries()) insert.run((first ?? 0) + number, ...toColumns(symbol, pathWords));
+  index
+    .prepare('INSERT INTO file_words (rowid, words) VALUES (?, ?)')
+    .run(id, `${text} ${[...new Set(toWords(path))].join(' ')}`);
 }
 
 /** The number after that of every definition. */
@@ -76,12 +78,23 @@ function toPlain(name: string): string {
   return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }
 
-/** Each word once: how often a short text has a word says nothing. */
-function toWords(text: string): string {
-  return [...new Set(splitWords(text).map(toSingular))].join(' ');
+/**
+ * The words of a definition for each column, and each word only in the column that weighs most: how often a short text
+ * has a word says nothing. Words that say nothing about code are a third of all words, and count in names only.
+ */
+function toColumns({ name, containers, signature, doc }: DigestedSymbol, pathWords: readonly string[]): string[] {
+  const plain = toPlain(name);
+  const seen = new Set([plain]);
+  const take = (words: readonly string[]) => {
+    const fresh = [...new Set(words)].filter((word) => !seen.has(word));
+    for (const word of fresh) seen.add(word);
+    return fresh.join(' ');
+  };
+  const [parts, container] = [take(toWords(name)), take(toWords(containers.join(' ')))];
+  const [shown, path] = [take(toWords(signature).filter(isDistinctiveWord)), take(pathWords)];
+  return [plain, parts, container, shown, take(toWords(doc).filter(isDistinctiveWord)), path];
 }
 
-/** The same without words that say nothing about code. They are a third of all words. */
-function toTelling(text: string): string {
-  return [...new Set(splitWords(text).map(toSingular))].filter(isDistinctiveWord).join(' ');
+function toWords(text: string): string[] {
+  return splitWords(text).map(toSingular);
 }

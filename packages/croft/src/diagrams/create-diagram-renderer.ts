@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
 import { AppError } from '@croft/protocol';
 import type { DiagramRequest, RenderDiagram, RenderedDiagram } from '../core/diagrams/render-diagram.ts';
 import { createConcurrencyLimit } from '../lib/concurrency/concurrency-limit.ts';
+import { startWorker } from '../lib/concurrency/start-worker.ts';
 import { cutText } from '../lib/text/cut-text.ts';
 import type { DrawingAssets } from './rasterize.ts';
 
@@ -49,10 +49,9 @@ async function runTask(
 ): Promise<RenderedDiagram> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<DrawingAnswer>();
-  const worker = new Worker(new URL('./drawing-worker.ts', import.meta.url), {
-    ...{ workerData: task, env: {}, execArgv: [], stdin: false, stdout: true, stderr: true },
-    resourceLimits: { maxOldGenerationSizeMb: 512 },
-  });
+  const module = new URL('./drawing-worker.ts', import.meta.url);
+  const options = { workerData: task, stdin: false, stdout: true, stderr: true };
+  const worker = startWorker(module, { oldGenerationMb: 512, youngGenerationMb: 48 }, options);
   const timeout = () =>
     reject(
       new AppError('E_TIMEOUT', `${name}: timed out after ${timeoutMs / 1000}s`, {

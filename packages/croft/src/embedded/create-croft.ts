@@ -5,7 +5,7 @@ export interface EmbeddedOptions {
   readonly data?: string | undefined;
   /** The provider of sandboxes, named as in `--sandbox`. Default: bubblewrap. */
   readonly provider?: string | undefined;
-  /** Receives what an operator should know. Default: a line on standard error. */
+  /** Receives warnings for the operator. Default: a line on standard error. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 

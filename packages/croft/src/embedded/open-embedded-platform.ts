@@ -20,7 +20,7 @@ import type { EmbeddedOptions } from './create-croft.ts';
 const username = 'embedded';
 const drainMs = 5000;
 
-/** One program calls itself as often as it likes. */
+/** A program's calls to itself have no rate limit. */
 const bounds: ServerBounds = {
   ...defaultBounds,
   account: { ...defaultBounds.account, requestsPerMinute: 1_000_000 },
@@ -80,7 +80,7 @@ function toFetch(platform: ServerPlatform, options: FetchOptions): typeof global
   };
 }
 
-/** The key of the account of this program. The one before it stops working, so that none is stored. */
+/** Makes the key of this program's account. The key of an earlier run stops working, so no key has to be stored. */
 async function findKey(fetch: typeof globalThis.fetch, token: string): Promise<string> {
   const { accounts } = createClient({ baseUrl: 'http://localhost', token, fetch });
   for await (const { accountId, username: name } of accounts.all())

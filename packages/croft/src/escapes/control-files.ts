@@ -34,6 +34,25 @@ export const controlFiles: readonly Escape[] = [
     },
   },
   {
+    id: 'C46e',
+    title: 'names that a directory which ignores case takes for names that programs obey',
+    guards: ['control-files'],
+    async attempt(fixture) {
+      const own = await fixture.open({ tree: { '.git/HEAD': 'ref: refs/heads/main\n', 'src/a': '' } });
+      const names = ['.VSCODE', '.Claude', '.git.', 'lib/.GIT', 'GIT~1', '.git/HOOKS', '.g\u200cit', '.husKy', '.Zed '];
+      const files = ['.MCP.json', '.git/Config', '.GitConfig', 'all.CODE-workspace'];
+      const makes = [...names.map((name) => `mkdir '${name}'`), ...files.map((name) => `echo evil > '${name}'`)];
+      const moves = `mkdir evil; mv evil .IDEA; ln -s src .Cursor; touch a; ln a .Zshrc; cp a b; mv b .BASHRC`;
+      await own.run(`mkdir lib; ${makes.join('; ')}; ${moves}`);
+      const written = await own.call('write', { file_path: '.WINDSURF/a', content: 'evil' });
+      const all = [...names, ...files, '.IDEA', '.Cursor', '.Zshrc', '.BASHRC'];
+      return toVerdict(
+        all.filter((name) => existsSync(join(own.workspace, name))).map((name) => `${name} was made`),
+        !written.isError && 'a tool made .WINDSURF',
+      );
+    },
+  },
+  {
     id: 'C46d',
     title: 'what editors and agents read in a repository of the workspace, which the person may open too',
     guards: ['control-files'],

@@ -23,7 +23,7 @@ export type Guard =
   | 'server'
   | 'system-calls';
 
-/** One attack, which is really attempted. */
+/** One attack that is really attempted. */
 export interface Escape {
   /** Group letter and number, such as `B27`. An id never changes. */
   readonly id: string;

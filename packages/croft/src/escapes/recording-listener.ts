@@ -48,7 +48,7 @@ export async function listenAt(address: string, answer = '') {
       datagrams.send(ownWords, port, address);
       await mustReceiveOwn(heard);
       const strange = heard.splice(0).filter((text) => text !== ownWords);
-      // One of the connections is this process's own.
+      // One of the connections is made by this process itself, as a test.
       return strange.length > 1 ? [`${address} port ${port} was reached`] : [];
     },
     async [Symbol.asyncDispose]() {

@@ -96,6 +96,23 @@ export const resourcesStorage: readonly Escape[] = [
       return toVerdict(problems);
     },
   },
+  {
+    id: 'G93e',
+    title: 'so many directories to hold that no sandbox opens, and nobody can clean up',
+    guards: ['limits'],
+    async attempt(fixture) {
+      const own = await fixture.open({});
+      await own.run('mkdir shut{1..4200}; chmod 0 shut*');
+      await own.reopen();
+      const written = await own.call('write', { file_path: 'new', content: 'new' });
+      const cleaned = await own.call('bash', { command: 'rmdir shut4* 2>/dev/null; ls -d shut4* | wc -l' });
+      return toVerdict(
+        written.isError && `nothing can be written any more: ${written.text}`,
+        cleaned.isError && `no sandbox opens any more: ${cleaned.text}`,
+        !(Number(cleaned.structured.output) < 300) && 'nothing can be cleaned up',
+      );
+    },
+  },
 ];
 
 function judgeFill({ output, denials }: ScriptResult, rule: string): Problem[] {

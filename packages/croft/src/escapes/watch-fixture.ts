@@ -35,7 +35,7 @@ export function watchFixture(shared: OpenedFixture, { made, signal: stop }: Watc
     const { workspace, inside, outside, canary, prober, reopen } = opened;
     const call = async (tool: string, input: Record<string, unknown>) => {
       const called = await opened.call(tool, input, signal);
-      // The escape has ended: nobody waits for this answer.
+      // The escape has ended, so no caller waits for this answer.
       if (signal.aborted) return new Promise<never>(() => {});
       if (revealsCanary(called)) leaks.push(`${tool} told what is in the canary`);
       return called;

@@ -1,7 +1,7 @@
 import { followerOf } from '../init/follower-pool.ts';
 import { TreeIndex } from './tree/tree-index.ts';
 
-/** A cursor of its own on the changes of a directory. */
+/** One reader's changes of a directory, since its own last call. */
 export interface FollowedPaths {
   /** Paths that may have changed since the last call; `everything` at the first one. */
   take(): Promise<ReadonlySet<string> | 'everything'>;

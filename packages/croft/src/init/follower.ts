@@ -88,7 +88,7 @@ function createFollowedTree(handle: number, reachProcess: () => Promise<Follower
   function connect(): Promise<FollowChannel> {
     const mine = openChannel(() => {
       forget();
-      // No process reports changes until the next `take`, so listeners are told to look again.
+      // Until the next `take` no process reports changes, so listeners are called once more.
       tell();
     });
     const forget = () => {

@@ -1,6 +1,6 @@
 import { cleanObject, cleanText, isObject, type JsonRecord } from './clean-json.ts';
 
-/** A tool as its server announces it, with its texts cleaned and cut so that they can be shown. */
+/** A tool that an MCP server announces, with its texts cleaned and cut for display. */
 export interface AnnouncedTool {
   readonly name: string;
   readonly title: string;

@@ -3,6 +3,7 @@ import { gigabyte, type LanguageServerDefinition, longIdleMs } from '../core/cod
 export const rustAnalyzer: LanguageServerDefinition = {
   name: 'rust-analyzer',
   languages: { '.rs': 'rust' },
+  projectFile: 'Cargo.toml',
   program: { kind: 'path', name: 'rust-analyzer' },
   args: [],
   settings: {

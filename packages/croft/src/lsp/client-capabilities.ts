@@ -4,6 +4,8 @@
  */
 export const clientCapabilities = {
   general: { positionEncodings: ['utf-16'] },
+  // Without it rust-analyzer does not say when it has read the project.
+  experimental: { serverStatusNotification: true },
   window: { workDoneProgress: true, showMessage: {}, showDocument: { support: false } },
   workspace: {
     applyEdit: false,

@@ -8,7 +8,7 @@ const headerEnd = Buffer.from('\r\n\r\n');
 
 interface FrameReaderOptions {
   onFrame(body: Buffer): void;
-  /** Called once with what is wrong. Nothing is read after it. */
+  /** Called once with the fault. Nothing is read after it. */
   onFault(what: string): void;
 }
 

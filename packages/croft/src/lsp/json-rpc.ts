@@ -7,7 +7,7 @@ interface JsonRpcOptions {
   onNotification(method: string, params: unknown): void;
   /** Answers a request of the server. Throwing answers that the method is not known. */
   onRequest(method: string, params: unknown): unknown;
-  /** Called once, with what the server did against the protocol, or nothing if it just ended. */
+  /** Called once, with the violation of the protocol, or with nothing if the server just ended. */
   onEnd(fault: string | undefined): void;
 }
 

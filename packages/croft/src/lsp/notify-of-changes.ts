@@ -48,7 +48,7 @@ export function createChangeNotifier(options: TellChangesOptions) {
     process.rpc.notify('workspace/didChangeWatchedFiles', { changes: events });
   }
 
-  /** Opens what changed, and waits until the server has read it: then it says what is wrong with it. */
+  /** Opens the changed documents, and waits for the diagnostics of each, which show that the server has read it. */
   async function openAll(paths: readonly string[], times: readonly number[]): Promise<void> {
     const known = paths.filter((path) => languageIdOfFile(definition, path) !== undefined);
     const isGone = (path: string) => (times[paths.indexOf(path)] ?? 0) === 0;
@@ -75,7 +75,7 @@ export function createChangeNotifier(options: TellChangesOptions) {
     tell,
     /** The number of the last change that the server was told of. */
     told: () => known,
-    /** Takes in what changed and tells it. Ends a server that would have to be told too much. */
+    /** Reads the changes and sends them to the server. Ends a server for which there are too many. */
     async sync(): Promise<number> {
       const version = await changes.update();
       return lock.run('sync', async () => {

@@ -1,7 +1,7 @@
 import type { ChangedPaths } from '../core/code/ports/language-servers.ts';
 import { temporaryPrefix } from '../core/files/temporary-prefix.ts';
 
-/** Returns what may have changed since the last call. The first answer may be `everything`. */
+/** Returns the paths that may have changed since the last call. The first answer may be `everything`. */
 export type TakeChanges = () => Promise<ChangedPaths>;
 
 const maxPaths = 5000;
@@ -15,9 +15,7 @@ export function createNumberedChanges(take: TakeChanges) {
   let [version, forgottenBefore] = [0, 0];
   let [running, next]: (Promise<number> | undefined)[] = [];
 
-  /**
-   * A run that is under way may have passed a change that happened before this call, so that another one follows it.
-   */
+  /** An update in progress may have missed a change from before this call, so another update follows. */
   function update(): Promise<number> {
     if (!running) {
       running = absorb().finally(() => {

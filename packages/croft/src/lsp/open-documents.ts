@@ -10,6 +10,8 @@ interface OpenDocumentsOptions {
   readonly definition: LanguageServerDefinition;
   readonly root: string;
   readonly files: Pick<Files, 'read'>;
+  /** Runs before a document is opened that is not open. */
+  beforeOpen(path: string): Promise<void>;
   notify(method: string, params: unknown): void;
 }
 
@@ -21,7 +23,7 @@ interface OpenDocument {
 const maxOpen = 64;
 
 /** The documents that are open in a server, with the texts of the disk. The least used one is closed first. */
-export function createOpenDocuments({ definition, root, files, notify }: OpenDocumentsOptions) {
+export function createOpenDocuments({ definition, root, files, beforeOpen, notify }: OpenDocumentsOptions) {
   const documents = new Map<string, OpenDocument>();
   let nextVersion = 1;
 
@@ -69,6 +71,7 @@ export function createOpenDocuments({ definition, root, files, notify }: OpenDoc
         documents.set(path, known);
         return known.source;
       }
+      await beforeOpen(path);
       const source = await readSource(files, path);
       put(path, source);
       return source;

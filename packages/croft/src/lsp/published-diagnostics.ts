@@ -8,7 +8,7 @@ const Published = z.object({
   diagnostics: z.array(Diagnostic).max(10_000),
 });
 
-/** An unversioned list counts when nothing newer came within this time. */
+/** A list without a version counts if no newer one arrives within this time. */
 const quietMs = 300;
 const maxFiles = 200;
 
@@ -18,7 +18,9 @@ interface Known {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Keeps what a server publishes about files, and gives it out only if it is about the text that the server has now. */
+/**
+ * Stores the diagnostics that a server publishes, and returns those that are about the text which the server has now.
+ */
 export function createPublishedDiagnostics(root: string) {
   const known = new Map<string, Known>();
   const waiting = new Set<() => void>();
@@ -64,7 +66,7 @@ function isAbout(found: Known, version: number, since: number): boolean {
   return found.version === undefined ? found.at >= since : found.version >= version;
 }
 
-/** How long an unversioned list has to stay the last one before it counts. */
+/** Time until a list without a version counts. */
 function quietLeft({ version, at }: Known): number {
   return version === undefined ? at + quietMs - performance.now() : 0;
 }

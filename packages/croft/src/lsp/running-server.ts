@@ -8,6 +8,7 @@ import { createKnownDiagnostics } from './known-diagnostics.ts';
 import { createChangeNotifier } from './notify-of-changes.ts';
 import type { NumberedChanges } from './numbered-changes.ts';
 import { createOpenDocuments } from './open-documents.ts';
+import { createProjectRoots } from './project-roots.ts';
 import type { LanguageServerLaunch, ServerProcess } from './server-process.ts';
 import { createRequester } from './server-requests.ts';
 
@@ -30,7 +31,9 @@ export type RunningServer = ReturnType<typeof createRunningServer>;
 export function createRunningServer(options: RunningServerOptions) {
   const { definition, process, files, changes } = options;
   const { rpc, root, readiness, published, capabilities } = process;
-  const documents = createOpenDocuments({ definition, root, files, notify: rpc.notify });
+  const { notify } = rpc;
+  const roots = createProjectRoots({ definition, root, files, notify, onAdd: readiness.expectAgain });
+  const documents = createOpenDocuments({ definition, root, files, notify, beforeOpen: roots.add });
   const { sync, tell, told: reported } = createChangeNotifier({ ...options, documents });
   const known = createKnownDiagnostics(changes);
   const request = createRequester(options, process);
@@ -71,8 +74,14 @@ export function createRunningServer(options: RunningServerOptions) {
           await documents.open(path);
           readiness.begin();
           onActivity?.(() => `${definition.name} reads the project ${readiness.activity()}`.trim());
-          const isReady = readiness.ready.then(() => true);
+          const isReady = readiness.ready().then(() => readiness.trouble() === '');
           return (await unlessAborted(resultWithin(isReady, readyMs), signal)) ?? false;
+        },
+        whyIncomplete: () => {
+          const trouble = readiness.trouble();
+          return trouble === ''
+            ? 'the language server still reads the project: ask again'
+            : `the language server could not read the whole project: ${trouble}`;
         },
         async reopen(path) {
           documents.close(path);

@@ -25,8 +25,8 @@ export function askAtOnce({ mcpReq }: ServerContext, waiter: Asker): Asker {
 }
 
 /**
- * Asks nobody. Tells a client that wants progress that the call waits for an approval, so that the client does not give
- * up.
+ * Makes an asker that asks nobody: the call waits for the approval inbox. Sends progress, so that the client does not
+ * give up.
  */
 export function createWaiter(progress: Progress, waitMs: number): Asker {
   const { say } = progress;

@@ -36,7 +36,7 @@ export function createProgressNotifications({ token, tool, send }: ProgressNotif
   }, everyMs);
   return {
     say,
-    /** Sets what the call is doing now. `activity` is called when progress is sent. */
+    /** Sets the current activity of the call. `activity` is called when progress is sent. */
     onActivity: (activity: () => string): void => {
       describe = activity;
     },

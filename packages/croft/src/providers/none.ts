@@ -19,7 +19,7 @@ interface NoneOptions {
 }
 
 const name = 'none';
-/** Longer than the init ever takes to end what it started. */
+/** Longer than the init ever takes to end its programs. */
 const goneWithinMs = 5000;
 
 /**

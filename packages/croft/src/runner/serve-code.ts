@@ -72,7 +72,7 @@ async function answerWithin(call: ServedCall, answer: unknown): Promise<null> {
   return null;
 }
 
-/** Tells the server once a second what the question waits for, until the call is answered. */
+/** Reports to the server once a second what the question waits for, until the call is answered. */
 function reportActivity(call: ServedCall): Pick<ServerUse, 'onActivity'> & Disposable {
   let [current, sent]: [(() => string) | undefined, string] = [undefined, ''];
   const tell = () => {

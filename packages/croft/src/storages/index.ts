@@ -48,7 +48,7 @@ export function openMounts(sources: readonly WorkspaceSource[], options: MountOp
   return mounts;
 }
 
-/** For a mount that nobody uses any more. */
+/** Closes a mount that is no longer used. */
 export function closeMount({ handle }: Pick<WorkspaceMount, 'handle'>): void {
   closeSync(handle);
 }

@@ -14,6 +14,9 @@ interface SyntaxOptions {
   readonly threads?: number;
 }
 
+/** An agent asks again soon, and starting a parser takes 150 ms. More than one parse only while an index is built. */
+const firstIdleMs = 20_000;
+const otherIdleMs = 2000;
 const maxBytes = 1_000_000;
 const maxLineBytes = 20_000;
 const module = new URL('./syntax-worker.ts', import.meta.url);
@@ -25,7 +28,10 @@ type ParserThread = ReturnType<typeof createParserThread>;
 
 /** Parses files with tree-sitter in worker threads, which start on first use. */
 export function createSyntax({ timeoutMs = 2000, graceMs = 1000, threads = 2 }: SyntaxOptions = {}): Syntax {
-  const idle = Array.from({ length: threads }, () => createParserThread({ module, timeoutMs, graceMs }));
+  const idle = Array.from({ length: threads }, (_, index) =>
+    createParserThread({ module, timeoutMs, graceMs, idleMs: index === 0 ? firstIdleMs : otherIdleMs }),
+  );
+  const [first] = idle;
   const waiting: ((thread: ParserThread) => void)[] = [];
 
   return {
@@ -53,7 +59,8 @@ export function createSyntax({ timeoutMs = 2000, graceMs = 1000, threads = 2 }: 
     } finally {
       const next = waiting.shift();
       if (next) next(thread);
-      else idle.unshift(thread);
+      else if (thread === first) idle.unshift(thread);
+      else idle.push(thread);
     }
   }
 }

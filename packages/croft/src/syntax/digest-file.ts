@@ -8,7 +8,7 @@ const maxTextLength = 500;
 const maxMentions = 2000;
 const name = /[\p{L}\p{N}_$]+/gu;
 
-/** Reduces a parsed file to what an index keeps of it. */
+/** Reduces a parsed file to the parts that the index stores. */
 export function digestFile({ language, symbols, words }: ParsedFile, text: string): FileDigest {
   return {
     language,
@@ -23,7 +23,7 @@ export function digestFile({ language, symbols, words }: ParsedFile, text: strin
   };
 }
 
-/** The same for a language without a grammar. */
+/** Reduces a file without a grammar to the words that the index stores. */
 export function digestText(text: string): FileDigest {
   return { symbols: [], words: [], text: toWords(text) };
 }

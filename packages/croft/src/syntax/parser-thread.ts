@@ -1,8 +1,9 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { ParsedFile } from '../core/code/code-symbol.ts';
+import { startWorker } from '../lib/concurrency/start-worker.ts';
 
 export interface ParseQuestion {
-  /** `digest`: only what an index keeps. */
+  /** `digest`: only the parts that the index stores. */
   readonly wants: 'file' | 'digest';
   /** Absent: the file is read as plain text. */
   readonly language: string | undefined;
@@ -24,17 +25,20 @@ interface ParserThreadOptions {
   readonly timeoutMs: number;
   /** Further time until a worker that does not give up by itself is ended. */
   readonly graceMs: number;
+  /** How long the worker stays without a question. */
+  readonly idleMs: number;
 }
 
-const idleMs = 30_000;
+/** Room for the text and the definitions of a file. */
+const youngGenerationMb = 12;
 /** Loading the first grammar takes a while on a busy machine. It does not count as parsing. */
 const startMs = 10_000;
 
 /**
  * One worker that parses one file at a time. A worker that does not answer in time is ended, and one whose memory has
- * grown is replaced; the next question starts another. An idle worker ends after 30 seconds.
+ * grown is replaced; the next question starts another.
  */
-export function createParserThread({ module, timeoutMs, graceMs }: ParserThreadOptions) {
+export function createParserThread({ module, timeoutMs, graceMs, idleMs }: ParserThreadOptions) {
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
   const grammars = new Set<string>();
@@ -57,10 +61,7 @@ export function createParserThread({ module, timeoutMs, graceMs }: ParserThreadO
 
   function start(): Worker {
     grammars.clear();
-    const started = new Worker(module, {
-      ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } },
-      trackUnmanagedFds: false,
-    });
+    const started = startWorker(module, { oldGenerationMb: 256, youngGenerationMb }, { trackUnmanagedFds: false });
     started.on('error', () => {});
     started.on('exit', () => {
       if (worker === started) worker = undefined;

@@ -60,7 +60,7 @@ function listSeen({ session, workspace }: ToolContext): string[] {
   return own.slice(-maxSeen).map(([, path]) => path);
 }
 
-/** Without an index nobody knows who mentions what. */
+/** Answers with an outline, because only the index knows which files mention which definitions. */
 async function outlineInstead(context: ToolContext) {
   const { text } = await outlineDirectory('', context);
   return {

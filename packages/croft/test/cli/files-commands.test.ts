@@ -1,18 +1,30 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { namespaceOf } from '../../src/storages/index.ts';
 import { makeDirectory } from '../support/harness.ts';
 import { type CliFixture, openCliFixture } from './cli-fixture.ts';
 
 let fixture: CliFixture;
 const run: CliFixture['run'] = (...given) => fixture.run(...given);
 
+let control: string;
 beforeAll(async () => {
   fixture = await openCliFixture(['--account-limit', 'requests=1000000']);
   await fixture.account.newWorkspace({}, 'notes');
+  const workspaceId = await fixture.account.newWorkspace({}, 'control');
+  control = join(fixture.platform.data, 'workspaces', namespaceOf(fixture.account.accountId, workspaceId));
 });
 afterAll(() => fixture[Symbol.asyncDispose]());
+
+/** Writes into the directory of the workspace `control`, as somebody who is no agent. */
+function writeInWorkspace(folder: string, path: string): void {
+  const file = join(control, folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, path);
+}
 
 test('files are put, listed and got, byte for byte, and a file that is new only if it is new', async () => {
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
@@ -81,7 +93,7 @@ test('10,000 files that are the same on both sides are compared, and none is sen
     for (let file = 1; file <= 100; file++) writeFileSync(local.at(`${folder}/${file}`), `${folder}-${file}\n`);
   }
   const sync = async () => JSON.parse((await run(['files', 'sync', local.path, 'many:', '--json'])).stdout);
-  expect(await sync()).toEqual({ sent: 0, deleted: 0, same: 10_000, skipped: 0, steps: [] });
+  expect(await sync()).toEqual({ sent: 0, deleted: 0, same: 10_000, skipped: 0, heldBack: 0, steps: [] });
   writeFileSync(local.at('7/7'), 'other\n');
   expect(await sync()).toMatchObject({ sent: 1, same: 9999, steps: [{ kind: 'change', path: '7/7' }] });
 });
@@ -102,6 +114,30 @@ test('a sync reads and writes through no link', async () => {
   expect(await run(['files', 'get', 'notes:linked/link.txt', local.at('link.txt')])).toMatchObject({ exitCode: 0 });
   expect(readFileSync(outside.at('secret.txt'), 'utf8')).toBe('secret\n');
   expect(readFileSync(local.at('link.txt'), 'utf8')).toBe('changed\n');
+});
+
+test('a sync brings no file that programs of this machine obey, unless its name is allowed', async () => {
+  const obeyed = [
+    '.vscode/tasks.json',
+    'app/.VSCODE/tasks.json',
+    'app/.mcp.json',
+    'app/.Git/config',
+    'app/GIT~1/hooks/a',
+  ];
+  const bare = ['lib/HEAD', 'lib/config', 'lib/hooks/post-checkout', 'half/config'];
+  const plain = ['src/config', 'src/hooks/use.ts', '.envrc', 'lib/a.ts'];
+  for (const path of [...plain, ...obeyed, ...bare]) writeInWorkspace('src', path);
+  using local = makeDirectory({ 'half/head': 'ref: refs/heads/main\n', '.idea/own.xml': 'own\n' });
+  const sync = (...more: string[]) => run(['files', 'sync', 'control:src', local.path, '--delete', ...more]);
+  const { exitCode, stdout, stderr } = await sync();
+  expect({ exitCode, copied: stdout.match(/(?<=^A\t).*$/gm)?.sort() }).toEqual({ exitCode: 0, copied: plain.sort() });
+  expect(stderr).toContain('9 not copied, because git, an editor or an agent on this machine would obey them:');
+  expect([...obeyed, ...bare].filter((path) => existsSync(local.at(path)))).toEqual([]);
+  expect(existsSync(local.at('.idea/own.xml'))).toBe(true);
+  expect((await sync('--allow-control', '.vscode', '--exclude', 'none')).stdout.split('\n').sort()).toEqual(
+    ['', 'A\t.vscode/tasks.json', 'A\tapp/.VSCODE/tasks.json'].sort(),
+  );
+  expect(await sync('--allow-control', '.git/hooks')).toMatchObject({ exitCode: 2 });
 });
 
 test('a sync does not overwrite a file that was changed meanwhile', async () => {

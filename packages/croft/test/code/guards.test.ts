@@ -57,6 +57,6 @@ test('a parse has two seconds', async () => {
 
 test('a parser thread that needs more than 256 MB ends, and the server does not', async () => {
   const module = pathToFileURL(join(import.meta.dirname, '../fixtures/greedy-worker.mjs'));
-  const thread = createParserThread({ module, timeoutMs: 60_000, graceMs: 1000 });
+  const thread = createParserThread({ module, timeoutMs: 60_000, graceMs: 1000, idleMs: 1000 });
   expect(await thread.ask({ wants: 'file', language: 'any', bytes: new Uint8Array() })).toBe('crashed');
 });

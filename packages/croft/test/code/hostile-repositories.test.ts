@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -56,6 +56,21 @@ describe('code of a repository that a server runs', () => {
     expect(codeOf(answer)).toBe('E_NO_SERVER');
     expect(messageOf(answer)).toMatch(/zls is off in the mode safe: it runs build\.zig/);
   });
+});
+
+test('a Gradle wrapper of a repository that a Java server runs fetches nothing and writes nothing', async () => {
+  const { port, connections } = await listen();
+  const { call, workspace, set } = await openWithStubs({
+    'A.java': 'class A {}\n',
+    mode: 'wrapper',
+    'gradle/wrapper/gradle-wrapper.properties': `distributionUrl=http\\://127.0.0.1\\:${port}/gradle.zip\n`,
+  });
+  set('gradlew', '#!/bin/sh\ntouch canary && echo written\nexit 3\n');
+  chmodSync(join(workspace, 'gradlew'), 0o755);
+  const { structured } = await call('hover', { file_path: 'A.java', line: 1, symbol: 'A' });
+  expect(JSON.parse(structured.content)).toEqual({ fetched: 'ECONNREFUSED', printed: '', status: 3 });
+  expect(connections()).toBe(0);
+  expect(existsSync(join(workspace, 'canary'))).toBe(false);
 });
 
 test('ast_search loads no library that an sgconfig.yml of the workspace names', async () => {

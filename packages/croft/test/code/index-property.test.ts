@@ -113,7 +113,7 @@ function dump(file: string): unknown {
   };
   return {
     files: files.map(({ path, language, symbols, mentions }) => {
-      return { path, language, symbols: unpackSymbols(symbols), mentions: unpackMentions(mentions) };
+      return { path, language, symbols: unpackSymbols(symbols), mentions: unpackMentions(mentions, symbols) };
     }),
     symbolWords: wordsOf('symbol'),
     fileWords: wordsOf('file'),

@@ -20,6 +20,14 @@ describe.each(machines)('on %s', (machine) => {
     'src/loop.ts': 'export function ping(): void {\n  pong();\n}\nexport function pong(): void {\n  ping();\n}\n',
     'src/twice.ts':
       'export namespace A {\n  export const same = 1;\n}\nexport namespace B {\n  export const same = 2;\n}\n',
+    'src/merged.ts':
+      'export interface Merged {\n  at: number;\n}\nexport const Merged = { at: 1 };\nexport type MergedAt = Merged["at"];\n',
+    ...Object.fromEntries(
+      Array.from({ length: 25 }, (_, index) => [
+        `src/many/of-${index}.ts`,
+        `import { Merged } from '../merged';\nexport const own${index} = Merged.at;\n`,
+      ]),
+    ),
     'README.md': 'Call addUp to add.\n',
     'py/m.py': 'def add_py(a, b):\n    return a + b\n',
     'py/n.py': 'from m import add_py\nx = "é😀"; print(add_py(1, 2), add_py(3, 4))\n',
@@ -93,6 +101,15 @@ describe.each(machines)('on %s', (machine) => {
       expect(codeOf(answer)).toBe('E_AMBIGUOUS');
       expect(messageOf(answer)).toMatch(/^ambiguous: same matches 2 declarations at line 2, line 5\n/);
       expect(locationsOf(await definition({ symbol: 'B.same' }))).toEqual(['src/twice.ts:5:16']);
+    });
+
+    test('that 25 files import is not ambiguous, and an interface and a constant of one name are one symbol', async () => {
+      const [first] = locationsOf(await definition({ symbol: 'Merged' }));
+      expect(first).toBe('src/merged.ts:1:18');
+      expect((await references({ symbol: 'Merged', limit: 1 })).structured.total).toBeGreaterThan(50);
+      expect(locationsOf(await definition({ symbol: 'Merged[1]', file_path: 'src/merged.ts' }))).toContain(
+        'src/merged.ts:4:14',
+      );
     });
 
     test('without a server is found by text, and the answer says so', async () => {

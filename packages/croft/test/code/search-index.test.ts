@@ -131,6 +131,10 @@ test.each(machines)(
           'project/src/leaf.ts',
           "import { rarelyNeeded } from './rare.ts';\nexport const leafValue = rarelyNeeded();\n",
         ],
+        [
+          'project/src/core.test.ts',
+          "import { computeEverything } from './core.ts';\n\ndescribe('callerNumber1', () => {\n  it('computeEverything', () => {\n    computeEverything('');\n  });\n});\n",
+        ],
         ...Array.from({ length: 60 }, (_, index) => [
           `project/src/user${index}.ts`,
           `export function callerNumber${index}(text: string, other: number) {\n  return computeEverything(text + other);\n}\n`,
@@ -146,6 +150,7 @@ test.each(machines)(
     };
     const whole = await map({ tokens: 600 });
     expect(whole).toMatch(/^src\/core\.ts\n {2}1 export function computeEverything\(input: string\)\n/);
+    expect(whole).not.toMatch(/describe|it\(/);
     expect(whole.length / 3.4).toBeGreaterThan(540);
     expect(whole.length / 3.4).toBeLessThan(660);
     expect(await map({ tokens: 600 })).toBe(whole);

@@ -12,7 +12,7 @@ export async function startWithStubs(
   env: Record<string, string> = {},
 ) {
   const fixture = makeDirectory({ 'bin/language-server.mjs': readFileSync(stub) });
-  for (const name of ['zls', 'phpactor']) {
+  for (const name of ['zls', 'phpactor', 'jdtls']) {
     writeFileSync(fixture.at(`bin/${name}`), `#!/bin/sh\nexec node ${fixture.at('bin/language-server.mjs')}\n`);
     chmodSync(fixture.at(`bin/${name}`), 0o755);
   }

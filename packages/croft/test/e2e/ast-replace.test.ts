@@ -6,6 +6,7 @@ const { at, call, put } = shareServer({
   'src/a.ts': "\uFEFFconst é = '😀';\r\nassertEqual(one, 1); // same\r\nother(assert, 2)\r\n",
   'src/b.ts': 'assertEqual(  two,\n  2)\n',
   'src/c.ts': 'unrelated(3);\n',
+  'src/d.go': 'package a\n\nfunc f() { log.Print(1) }\n',
   'vendor/lib/v.ts': 'vendored(1);\n',
 });
 const text = (path: string) => readFileSync(at(path), 'utf8');
@@ -36,6 +37,12 @@ describe('a rewrite', () => {
     expect(statSync(at('src/b.ts')).mode & 0o777).toBe(0o755);
     await call('undo', {});
     expect([text('src/a.ts'), text('src/b.ts')]).toEqual(before);
+  });
+
+  test('of a call of Go is one, where the grammar takes the pattern for a type', async () => {
+    const print = { pattern: 'log.Print($A)', rewrite: 'log.Println($A)', language: 'go', apply: true };
+    expect((await call('ast_replace', print)).structured).toMatchObject({ applied: true });
+    expect(text('src/d.go')).toBe('package a\n\nfunc f() { log.Println(1) }\n');
   });
 
   test('is refused as a whole if matches overlap', async () => {

@@ -6,6 +6,8 @@ const { at, call } = shareServer({
   'src/a.ts':
     "const é = '😀'; add(1, 2);\nfunction add(a: number, b: number) {\n  return a + b;\n}\nadd(\n  3,\n  4,\n);\n",
   'src/b.py': 'def add(a, b):\n    return a + b\n\n\nadd(1, 2)\n',
+  'src/calls.go': 'package a\n\nimport "fmt"\n\nfunc f() error { return fmt.Errorf("a %d", 1) }\n',
+  'src/calls.c': 'int f(int a) {\n  check(a);\n  return a;\n}\n',
   'src/block.ts': 'function run() {\n  first();\n  open(1);\n  close(1);\n  last();\n}\n',
   'src/new\nline.ts': 'add(5, 6);\n',
   'src/.hidden.ts': 'add(7, 8);\n',
@@ -52,6 +54,13 @@ describe('patterns', () => {
     const { structured, text } = await call('ast_search', { pattern: 'add($$$A)', limit: 2 });
     expect(structured).toMatchObject({ total: 2, complete: false });
     expect(text).toContain('more than 2 matches');
+  });
+
+  test.each([
+    ['fmt.Errorf($$$A)', 'go', 'src/calls.go:5:25'],
+    ['check($A)', 'c', 'src/calls.c:2:3'],
+  ])('of a call find calls, where the grammar takes %s of %s for something else', async (pattern, language, place) => {
+    expect(await locations({ pattern, language })).toEqual([place]);
   });
 
   test('of several statements find the block around them', async () => {

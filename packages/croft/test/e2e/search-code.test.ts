@@ -11,6 +11,10 @@ const { at, call, put } = shareServer({
     'class Cart:\n    """A cart of a shop."""\n\n    def add_item(self, item):\n        total = compute_total(item)\n        return total\n',
   'src/config.test.ts':
     "import { parseConfig } from './config.ts';\n\nfunction parseConfigOfTest() {\n  return parseConfig('{}');\n}\n",
+  'src/router.ts':
+    'export class Router {\n  /** Finds the handlers of a path. */\n  match(path: string) {\n    return path;\n  }\n}\n',
+  'src/router-behavior.test.ts':
+    "describe('Routing', () => {\n  it('should match a router that falls back to a router', () => {\n    const matchRouter = 1;\n  });\n});\n",
   'docs/guide.md': '# Guide\n\nThe frobnicator needs a frobnication.\n',
   'node_modules/m/index.ts': 'export function parseConfig() {}\n',
   '.gitignore': 'ignored/\n',
@@ -34,6 +38,7 @@ describe('the best answer comes first', () => {
     ['server listen port', 'src/server.ts:2 HTTPServer.listen'],
     ['add items to the cart', 'src/shop.py:4 Cart.add_item'],
     ['compute total', 'src/shop.py:4 Cart.add_item'],
+    ['router match', 'src/router.ts:3 Router.match'],
     ['settings', 'src/config.ts:2 parseConfig'],
     ['frobnicator', 'docs/guide.md:3'],
     ['"config again after"', 'src/config.ts:6 writeFile'],

@@ -17,7 +17,9 @@ let agentId: string;
 beforeAll(async () => {
   platform = await startPlatform();
   account = await platform.newAccount();
-  sandboxId = await account.newSandbox({ permissionMode: 'bypass' });
+  // A sandbox with a network has a proxy, which listens in it.
+  const network = { mode: 'restricted', allowDomains: ['example.com'] };
+  sandboxId = await account.newSandbox({ permissionMode: 'bypass', network });
   workspaceId = await account.newWorkspace();
   await account.send('PUT', '/v1/secrets/DEPLOY', { value: 'kP7zQ2wX9vB4mN6t' });
   agentId = await account.newAgent({ sandbox: sandboxId, workspaces: [{ name: 'w', workspaceId }] });

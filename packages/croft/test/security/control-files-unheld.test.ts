@@ -157,3 +157,34 @@ test('a program that changes the socket of a call after the check binds what was
   await run('mkdir odd odd/objects; cp evil.txt odd/config; cd odd; ../exchange; touch tried');
   expect(readdirSync(fixture.at('odd')).toSorted()).toEqual(['config', 'objects', 'tried']);
 });
+
+/** Time for the other sandbox, between the judgement of a directory and the call that makes it a git directory. */
+const pause: InitEdit = [
+  'init/guard/hold-repositories.c',
+  /int result = adopt_still\(directory\);/,
+  '$& usleep(500000);',
+];
+
+test('a hook or settings from another sandbox, in the moment in which a git directory is made, do not stay', async () => {
+  using work = makeDirectory();
+  chmodSync(work.path, 0o777);
+  const provider = weaken([], { makeInit, edits: [pause] })({ ...operator, variables: {} } as never);
+  const [one, other] = [await openSandbox(work.path, { provider }), await openSandbox(work.path, { provider })];
+  const run = (sandbox: typeof one, command: string) =>
+    runIn(sandbox, ['/bin/bash', '-c', `cd /workspace; ${command}`]);
+  await Promise.all([
+    run(
+      one,
+      'mkdir -p made/objects; echo "ref: refs/heads/main" > made/HEAD; until [ -e ready ]; do :; done; mkdir made/refs',
+    ),
+    run(
+      other,
+      `touch ready; until [ -d made/hooks ]; do :; done; echo evil > made/hooks/pre-commit
+       printf '[core]\\n\\tfsmonitor = evil\\n' > n; mv -f n made/config`,
+    ),
+  ]);
+  expect(existsSync(work.at('made/refs'))).toBe(true);
+  expect(readdirSync(work.at('made/hooks'))).toEqual([]);
+  expect(readFileSync(work.at('made/config'), 'utf8')).not.toContain('fsmonitor');
+  expect(readdirSync(work.at('made')).filter((name) => name.startsWith('hooks.held-by-croft'))).toHaveLength(1);
+});

@@ -79,8 +79,21 @@ const apart: readonly Removal[] = [
   { what: 'words for what went wrong', ids: ['A20'], parts: [naive.tellingFiles] },
   { what: 'the walk from the root, for a look', ids: ['A6'], parts: [naive.checkedFiles], tries: 3 },
   { what: 'a session of its own', ids: ['B35b'], provider: () => weaken(['init'], inSessionOf()) },
+  {
+    what: 'a limit of what is held by a mount',
+    ids: ['G93e'],
+    provider: () => weaken([], { makeInit, edits: heldByMounts }),
+  },
   { what: 'a share of the processors', ids: ['G94b'], provider: () => weaken(['limits'], { makeInit }), tries: 5 },
   ...layered.map((id) => ({ what: `every layer of ${id}`, ids: [id], provider: () => without(guardsOf(id)) })),
+];
+
+const heldByMounts: readonly InitEdit[] = [
+  [
+    'init/control-files/find-control-files.c',
+    /unreadable_count\+\+ < MAX_UNREADABLE \? add_guarded_file\(path\) : 0/,
+    'add_guarded_file(path)',
+  ],
 ];
 
 /** A guard that no option of bubblewrap removes needs another way to start it. */

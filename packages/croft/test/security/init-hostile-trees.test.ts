@@ -250,6 +250,18 @@ describe.skipIf(missing)('endless settings are not read to their end', () => {
   });
 });
 
+test.skipIf(missing)(
+  'of more repositories than can be held by mounts, the own one is always found, and none is an error',
+  () => {
+    const { root, at } = makeRepository();
+    for (let index = 0; index < 2100; index++)
+      for (const name of ['.git', '.vscode']) mkdirSync(at(`r${index}/${name}`), { recursive: true });
+    const { status, held } = find(root);
+    expect(status).toBe(0);
+    expect(held).toContain('/.git/config');
+  },
+);
+
 test.skipIf(missing)('several threads find in a large tree what one thread finds', () => {
   const { root, at } = makeTree();
   for (let group = 0; group < 20; group++) {

@@ -24,7 +24,7 @@ export function navigate(href: string, { replace = false } = {}): void {
   if (isOtherPage && !replace) scrollTo(0, 0);
 }
 
-/** The address of this page with some values of the query changed; `undefined` takes one away. */
+/** Returns the address of this page with changed values of the query; `undefined` removes one. */
 export function withQuery(changes: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams(here.value.query);
   for (const [name, value] of Object.entries(changes)) {

@@ -17,7 +17,7 @@ let prefix = '';
 let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 const prefixMs = 1200;
 
-/** Adds shortcuts while a part of the page is there. A key does what the part says at that moment. */
+/** Adds shortcuts while a component is shown. A key runs the component's latest function. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const entry = useRef({ current: shortcuts }).current;
   entry.current = shortcuts;

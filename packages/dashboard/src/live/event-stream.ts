@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 
 /** Whether events arrive. `connecting` is the first time, `away` every later one. */
 export const connection = signal<'connecting' | 'live' | 'away'>('connecting');
-/** When it was live last, in milliseconds since 1970. */
+/** Time of the last sign of life of the stream, in milliseconds since 1970. */
 export const lastLiveAt = signal(Date.now());
 
 type Message =

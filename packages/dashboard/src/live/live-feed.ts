@@ -14,7 +14,7 @@ interface AuditPage {
 
 /** The feed of calls, newest first. */
 export const feed = signal<readonly FeedRow[]>([]);
-/** Whether the feed was read at all, so that an empty one is empty. */
+/** Whether the feed has been read: an empty feed is shown as empty only then. */
 export const feedState = signal<'loading' | 'ready'>('loading');
 export const feedError = signal<RequestError | undefined>(undefined);
 /** Cursor of the older rows. Without it, there are none. */

@@ -21,7 +21,7 @@ export const pendingApprovals = computed(() =>
   listed.value.filter(({ expiresAt, state }) => state === 'pending' && Date.parse(expiresAt) > now.value),
 );
 
-/** Follows what waits, and tells the person about what is new. */
+/** Follows the pending approvals, and announces new ones to the person. */
 export function useApprovalNews(): void {
   const mayRead = mayDo('approve') || mayDo('read');
   const resource = useResource<{ approvals: readonly Approval[] }>(mayRead ? pendingPath : undefined);

@@ -2,7 +2,7 @@ import { toCodePieces } from '../text/highlight-code.ts';
 import { hasUnseen } from '../text/mark-hidden-characters.ts';
 import { Marked } from './marked-text.tsx';
 
-/** One line of code, coloured, with marks for what would not be seen. */
+/** One line of code, coloured, with marks for hidden characters. */
 export function CodeLine({ text, path }: { readonly text: string; readonly path: string }) {
   const isPlain = !hasUnseen(text);
   return (

@@ -55,7 +55,7 @@ interface DiffBodyProps {
   readonly hunks: readonly DiffHunk[];
   readonly path: string;
   readonly layout: DiffLayout;
-  /** The server has spelt out what is not seen. */
+  /** Whether the server has written hidden characters as `<U+202E>`. */
   readonly isSpelt?: boolean;
 }
 

@@ -15,7 +15,7 @@ export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
   );
 }
 
-/** One sentence, and what to do. */
+/** Text for an empty page: one sentence, and the next step. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <div class="empty">{children}</div>;
 }

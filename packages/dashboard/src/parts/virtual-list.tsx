@@ -12,7 +12,7 @@ export function findVisibleRows(view: { top: number; height: number; row: number
 interface VirtualListProps<Row> {
   readonly rows: readonly Row[];
   readonly label: string;
-  /** Rows are found again by it when others come before them. */
+  /** Returns the key of a row, by which the list finds it again when rows are added above it. */
   keyOf(row: Row): string;
   render(row: Row, index: number): ComponentChildren;
   /** Gets the element that scrolls. */
@@ -40,7 +40,7 @@ export function VirtualList<Row>({ rows, label, keyOf, render, scroller, onScrol
     );
   };
 
-  // A row that is being read stays where it is when rows come in above it.
+  // Keeps the visible rows in place when rows are added above them.
   useLayoutEffect(() => {
     const list = element.current;
     if (!list || !anchor.current || list.scrollTop < view.row) return;

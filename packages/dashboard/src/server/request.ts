@@ -7,20 +7,20 @@ interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Body that is sent unchanged. */
   readonly raw?: BodyInit | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A request that failed: what the server said, or that it did not answer. */
+/** A failed request: the server's error, or that the server did not answer. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: string;
   readonly hint: string;
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
-  /** For the operator, who finds the request by it. */
+  /** Id of the request, by which the operator finds it. */
   readonly requestId: string | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ const unreachable = {
 
 const mayHaveRun = 'The change may have been made. See that the server runs, and look before you make it again.';
 
-/** The last answer that said that nobody is signed in. */
+/** The last error that said that nobody is signed in. */
 export const signedOut = signal<RequestError | undefined>(undefined);
 
 /** Sends one request with the cookie of the session. A page of another site cannot set the header `croft-page`. */

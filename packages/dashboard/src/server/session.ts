@@ -75,7 +75,7 @@ export async function startSession(): Promise<void> {
   return readSession();
 }
 
-/** While the server is away nobody knows, and the question is asked again. */
+/** Reads the session. Asks again while the server does not answer. */
 async function readSession(): Promise<void> {
   try {
     const answer = await request<SessionAnswer>('GET', '/v1/session');

@@ -7,7 +7,7 @@ export interface Resource<Answer> {
   readonly data: Answer | undefined;
   readonly error: RequestError | undefined;
   readonly isLoading: boolean;
-  /** When `data` came, in milliseconds since 1970. */
+  /** Time at which `data` arrived, in milliseconds since 1970. */
   readonly loadedAt: number;
 }
 
@@ -44,7 +44,10 @@ const nothing: Entry<unknown> = {
   running: undefined,
 };
 
-/** Reads again, now if it is on the screen and otherwise when it comes there, everything whose address begins so. */
+/**
+ * Marks all answers whose address begins so as outdated. Those on the screen are read again now, the others when they
+ * are shown.
+ */
 export function invalidate(...prefixes: readonly string[]): void {
   for (const [path, entry] of entries) {
     if (!prefixes.some((prefix) => path.startsWith(prefix))) continue;
@@ -53,7 +56,7 @@ export function invalidate(...prefixes: readonly string[]): void {
   }
 }
 
-/** Forgets everything, when somebody else signs in. */
+/** Forgets all answers. Called when another person signs in. */
 export function forgetAll(): void {
   entries.clear();
 }
@@ -73,7 +76,7 @@ function dropOldest(): void {
   if (unused !== undefined) entries.delete(unused);
 }
 
-/** One request at a time: what became stale meanwhile is asked for once more. */
+/** Sends one request at a time. If the data became outdated meanwhile, asks once more. */
 async function load<Answer>(path: string, entry: Entry<Answer>): Promise<void> {
   if (entry.running) return entry.running;
   entry.running = (async () => {

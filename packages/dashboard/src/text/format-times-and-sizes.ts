@@ -16,7 +16,7 @@ const units: readonly (readonly [name: string, seconds: number])[] = [
   ['s', 1],
 ];
 
-/** In the largest unit that fits: `48 min`. */
+/** Formats a time span in the largest unit that fits: `48 min`. */
 export function toSpan(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [name, size] = units.find(([, unit]) => seconds >= unit) ?? ['s', 1];

@@ -1,4 +1,4 @@
-/** A piece of code with what it is, without knowing the language: good enough to read by. */
+/** A piece of code and its kind, found without knowing the language. */
 interface CodePiece {
   readonly text: string;
   readonly kind: 'plain' | 'keyword' | 'string' | 'number' | 'comment';
@@ -24,7 +24,7 @@ const token =
 
 const longestLine = 2000;
 
-/** One line at a time, so that a long file costs only what is seen of it. */
+/** Splits one line into coloured pieces. Only visible lines are split, so a long file costs little. */
 export function toCodePieces(line: string, path: string): CodePiece[] {
   if (line.length > longestLine || plainText.test(path)) return [{ text: line, kind: 'plain' }];
   const hasHashComments = hashComments.test(path);

@@ -54,7 +54,7 @@ export function toMarkedPieces(text: string): MarkedPiece[] {
   return pieces;
 }
 
-/** The same for a text of the server, which has spelt out what is not seen: `<U+202E>`. */
+/** Marks the hidden characters of a text in which the server has written them as `<U+202E>`. */
 export function toSpeltPieces(text: string): MarkedPiece[] {
   return text.split(/(<U\+[0-9A-F]{4,6}>)/).flatMap((part, index) => {
     if (index % 2 === 0) return toMarkedPieces(part);
@@ -71,7 +71,7 @@ function toMark(character: string): MarkedPiece {
   return { text: hex, meaning: name ?? 'a character that cannot be seen' };
 }
 
-/** One line for a list: line feeds become a mark, and what is too long is cut. */
+/** Cuts a text to one line for a list. Line feeds become marks. */
 export function toOneLine(text: string, most = 300): string {
   const line = text.length > most ? `${text.slice(0, most)}…` : text;
   return line.replaceAll(/\s*\n\s*/g, ' ⏎ ');

@@ -79,7 +79,7 @@ export function toSplitRows(lines: readonly DiffLine[]): SplitRow[] {
   ]);
 }
 
-/** Removed lines with the added lines that replace them, one to one, so that changed words can be shown. */
+/** Pairs each removed line with the added line that replaces it, so that changed words can be shown. */
 export function pairChangedLines(lines: readonly DiffLine[]): Map<DiffLine, DiffLine> {
   const pairs = new Map<DiffLine, DiffLine>();
   for (const { removed, added } of toBlocks(lines)) {

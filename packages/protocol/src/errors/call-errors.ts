@@ -59,7 +59,7 @@ export const callErrors = {
   E_AMBIGUOUS: {
     kind: 'ambiguous',
     status: 409,
-    hint: 'Name one of the listed places: by its container, or by file_path and line.',
+    hint: 'Name one of the listed places: by its container, by file_path and line, or with file_path by its number from 0: name[1].',
   },
   E_NOT_PARSED: {
     kind: 'not_parsed',

@@ -82,7 +82,7 @@ export const requestErrors = {
     status: 503,
     hint: 'The call may have run. Check what it did before you repeat it.',
   },
-  // One server answers another: the caller never sees it.
+  // An answer of one server to another: callers never see it.
   E_FORWARD_LOOP: {
     kind: 'forward_loop',
     status: 508,

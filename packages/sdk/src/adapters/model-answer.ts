@@ -5,7 +5,7 @@ const WithImage = z.looseObject({ image: z.object({ data: z.string(), mimeType: 
 export interface ModelAnswer {
   /** The answer of the tool as JSON. */
   readonly text: string;
-  /** In base64. */
+  /** The image in base64. */
   readonly image?: { readonly data: string; readonly mimeType: string };
 }
 

@@ -37,7 +37,7 @@ export function createModelFiles(box: Box) {
       return removed !== undefined;
     },
 
-    /** `undefined` if nothing is there. A link counts as what it leads to. */
+    /** Returns the status of a path; `undefined` if it does not exist. A link counts as its target. */
     async stat(path: string): Promise<FileStatus | undefined> {
       const page = await orUndefined(box.client.files(workspaceId).list({ path, limit: 1 }));
       if (!page) return undefined;
@@ -47,7 +47,7 @@ export function createModelFiles(box: Box) {
         : { kind: 'directory', size: 0, updatedAt: undefined };
     },
 
-    /** `undefined` if there is no such directory. Throws for a file. */
+    /** Lists a directory; `undefined` if it does not exist. Throws for a file. */
     async list(path: string, options: { readonly recursive?: boolean } = {}): Promise<FileEntry[] | undefined> {
       const entries = await orUndefined(files.list(path, options));
       if (path !== '' && entries?.length === 1 && entries[0]?.path === path)

@@ -33,7 +33,7 @@ export interface ModelTool extends Pick<Tool, 'name' | 'title' | 'description' |
 /** More calls than this do not wait for one person. */
 const maxAsked = 1000;
 
-/** Lists the tools of the agent of a box. Whatever they do, the agent does: its permission mode and its fence hold. */
+/** Lists the tools of the agent of a box. Their calls run with the agent's permission mode and fence. */
 export async function createModelTools(box: Box, options: ModelToolsOptions = {}): Promise<ModelTool[]> {
   const { only, approvals = 'croft' } = options;
   const tools = await box.agent.tools();
@@ -99,7 +99,7 @@ function verdictOf({ tools, read, write, run }: Fence, { name, access }: Tool): 
   return own?.verdict ?? { read, write, execute: run }[access].verdict;
 }
 
-/** Somebody else may have been faster: then the call itself says what was decided. */
+/** Another person may have decided first: then the call itself reports that decision. */
 async function approve({ client }: Box, approvalId: string): Promise<void> {
   await client.approvals.approve(approvalId).catch((thrown) => {
     if (!(CroftError.is(thrown) && thrown.code === 'E_APPROVAL_SETTLED')) throw thrown;

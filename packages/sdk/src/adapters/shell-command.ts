@@ -12,7 +12,7 @@ const signalNumbers: Readonly<Record<string, number>> = {
   ...{ SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15, SIGXCPU: 24, SIGXFSZ: 25 },
 };
 
-/** As a shell says it: a command that a signal ended has 128 and the number of the signal. */
+/** Returns the exit code as a shell reports it: 128 plus the number of the signal for a command that a signal ended. */
 export function toExitCode({ exitCode, signal }: Pick<CommandResult, 'exitCode' | 'signal'>): number {
   return exitCode ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
 }

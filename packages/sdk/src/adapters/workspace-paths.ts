@@ -15,7 +15,7 @@ export function createWorkspacePaths(box: Pick<Box, 'root'>, { isRoot }: PathOpt
   };
 
   return {
-    /** As commands see it. */
+    /** Converts a path to the absolute path that commands see. */
     toAbsolute: async (path: string): Promise<string> => (path === '' ? await root() : `${await root()}/${path}`),
 
     /** For a command. A directory outside of the workspace is one that commands see. */

@@ -7,7 +7,7 @@ import { replaceText } from './replace-text.ts';
 import type { CallOptions, ToolCaller } from './tool-caller.ts';
 
 export interface ReadOptions extends CallOptions {
-  /** As the file was in this snapshot. */
+  /** Reads the file as it was in this snapshot. */
   readonly snapshot?: string | undefined;
 }
 
@@ -29,8 +29,8 @@ const Found = z.object({ paths: z.array(z.string()), total: z.int(), truncated: 
 const mostPaths = 10_000;
 
 /**
- * The files of a box, exactly as they are. These are the caller's own hands: nobody is asked, every change is in the
- * history and in the audit trail.
+ * Reads and writes the files of a box for the program itself, not for a model: no approval is needed, and every change
+ * is in the history and in the audit trail.
  */
 export function createBoxFiles(client: Client, caller: ToolCaller, workspaceId: string) {
   const files = client.files(workspaceId);
@@ -51,7 +51,7 @@ export function createBoxFiles(client: Client, caller: ToolCaller, workspaceId: 
     /** Writes the file whole or not at all, with the folders that it needs. */
     write: upload,
 
-    /** Replaces a text, exactly as it is written. A change that somebody makes meanwhile is not lost. */
+    /** Replaces a text. A change that somebody else makes at the same time is not lost. */
     async edit(path: string, find: string, replace: string, { all = false, signal }: EditOptions = {}) {
       const { etag, body } = await files.download(path, { signal });
       const before = decode(path, await new Response(body).arrayBuffer());

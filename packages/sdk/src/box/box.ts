@@ -39,7 +39,7 @@ export interface Box extends AsyncDisposable {
   readonly files: BoxFiles;
   /** The tools of the agent, in this session. */
   readonly agent: AgentClient;
-  /** One method for each route of the server. */
+  /** The typed client, with one method for each route of the server. */
   readonly client: Client;
 
   /** A command that goes on when this program has ended, for `attach`. */
@@ -48,7 +48,7 @@ export interface Box extends AsyncDisposable {
   exec(line: CommandLine, options?: ExecOptions): Command;
   /** A command that was started in the background in this session. */
   attach(id: string, options?: Pick<ExecOptions, 'check' | 'signal'>): BackgroundCommand;
-  /** Runs a command on a copy of the workspace, to look at what it does before it is done. */
+  /** Runs a command on a copy of the workspace, so that its changes can be looked at before they are committed. */
   transaction(command: string, options?: Omit<ExecOptions, 'check'>): Promise<Transaction>;
   /** Runs the project's tests with its own runner. */
   tests(options?: TestOptions): Promise<TestReport>;
@@ -64,11 +64,11 @@ export interface Box extends AsyncDisposable {
   /** Remembers all files under a name. Replaces a snapshot of the same name. */
   snapshot(name: string, options?: SnapshotOptions): Promise<Snapshot>;
   snapshots(): Promise<Snapshot[]>;
-  /** Makes the files what they were. What was there before becomes a snapshot too. */
+  /** Restores the files of a snapshot. The files before that become a snapshot too. */
   restore(snapshot: string): Promise<z.output<typeof SnapshotRestored>>;
   /** Returns the changes since a snapshot or, without one, the changes of the last call that changed files. */
   diff(options?: { readonly since?: string | undefined }): Promise<FileChanges>;
-  /** Takes back what the last calls changed: all of it or nothing. */
+  /** Undoes the changes of the last calls: all of them or none. */
   undo(options?: UndoOptions): Promise<z.output<typeof CallsUndone>>;
   /** A new workspace with these files, or with those of a snapshot, as a box of its own. */
   fork(name: string, options?: { readonly snapshot?: string | undefined }): Promise<Box>;
@@ -77,7 +77,7 @@ export interface Box extends AsyncDisposable {
     fork: { readonly name: string },
     onConflict?: 'refuse' | 'ours' | 'theirs' | 'markers',
   ): Promise<z.output<typeof ForkMerged>>;
-  /** A shell. The key needs the scope `terminal`, and nobody is asked about what is typed. */
+  /** Opens a shell. The key needs the scope `terminal`; typed commands need no approval. */
   terminal(options?: TerminalOptions): Promise<Terminal>;
 
   /** Ends the session with every program that it started. The workspace stays. */

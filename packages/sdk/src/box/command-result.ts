@@ -11,7 +11,7 @@ export const Violation = z.object({
 });
 export type Violation = z.output<typeof Violation>;
 
-/** How a command ended, and what it printed. */
+/** The end of a command, and its output. */
 export interface CommandResult {
   /** 124 for a command whose time ran out; `null` if a signal ended it. */
   readonly exitCode: number | null;

@@ -2,7 +2,7 @@ import { CroftError } from '../errors/croft-error.ts';
 import type { CommandResult, OutputChunk } from './command-result.ts';
 
 /**
- * A command that was started. Awaited, it is its result; iterated, its output as it comes. It can be both, and several
+ * A started command. `await` gives its result; a loop gives its output while it runs. Both may be used, and several
  * times.
  */
 export interface Command extends Promise<CommandResult>, AsyncIterable<OutputChunk> {
@@ -10,7 +10,7 @@ export interface Command extends Promise<CommandResult>, AsyncIterable<OutputChu
   kill(): Promise<void>;
 }
 
-/** A command that goes on without a call that waits for it. */
+/** A command in the background: no call waits for it. */
 export interface BackgroundCommand extends Command {
   /** For `box.attach(id)`, also in another program with the same key and session. */
   readonly id: Promise<string>;
@@ -22,7 +22,7 @@ export interface CommandRun {
   kill(): Promise<void>;
 }
 
-/** More output than this is not kept for a loop that begins late or reads slowly. */
+/** Most output that is kept for a loop that begins late or reads slowly. */
 const maxWaitingChars = 16 * 1024 * 1024;
 
 export function createCommand({ run, kill }: CommandRun): Command {
@@ -39,7 +39,7 @@ export function createCommand({ run, kill }: CommandRun): Command {
   });
 }
 
-/** Keeps output for loops that begin late. Forgets what every loop has read, once there is too much of it. */
+/** Keeps output for loops that begin late. Above a limit, drops output that every loop has read. */
 function createOutputLog() {
   const chunks: OutputChunk[] = [];
   const readers = new Set<{ next: number }>();

@@ -8,7 +8,7 @@ export type SandboxConfig = NonNullable<z.input<typeof CreateSandbox>['config']>
 /** The program itself is the person who would be asked. */
 const usualConfig: SandboxConfig = { permissionMode: 'bypass' };
 const usualName = 'box';
-/** As the agent of a box names its workspace. */
+/** The name of the workspace for the agent of a box. */
 export const workspaceName = 'work';
 
 interface Named {
@@ -83,7 +83,7 @@ function toBoxAgent({ agentId, name, config }: Agent, workspaceId: string): BoxA
   return { agentId, workspace: reference.name, sandboxId };
 }
 
-/** The agent of boxes with this workspace and this sandbox. It is made once. */
+/** Makes the agent for boxes with this workspace and this sandbox, once. */
 export async function makeAgent(client: Client, { workspaceId, ...workspace }: Workspace, sandboxId: string) {
   const name = `box ${workspace.name} ${workspaceId} ${sandboxId}`.slice(-200);
   for await (const row of client.agents.all()) if (row.name === name) return toBoxAgent(row, workspaceId);

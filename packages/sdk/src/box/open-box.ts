@@ -17,7 +17,7 @@ export interface OpenOptions {
   readonly session?: string | undefined;
   /** Says what a call does that needs approval. Default: it waits. */
   readonly approvals?: ApprovalPolicy | undefined;
-  /** Make the workspace if there is none of this name. Default: true. */
+  /** Whether a missing workspace is created. Default: true. */
   readonly create?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** For bash, which reads it as this one word. */
+/** Quotes a text so that bash reads it as one word. */
 export function quoteWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,9 +3,9 @@ import { toCallSeconds } from './call-seconds.ts';
 import type { CallOptions, ToolCaller } from './tool-caller.ts';
 
 export interface TestOptions extends CallOptions {
-  /** Only these test files, from the root. */
+  /** Runs only these test files; paths from the root. */
   readonly files?: readonly string[] | undefined;
-  /** Only tests whose name has this in it. */
+  /** Runs only tests with this text in their name. */
   readonly name?: string | undefined;
   /** The directory of the project. */
   readonly path?: string | undefined;
@@ -16,7 +16,7 @@ export interface TestOptions extends CallOptions {
 const Failure = z.looseObject({ name: z.string(), message: z.string() });
 const Report = z.object({
   state: z.string(),
-  /** All tests ran and passed. A part of them never counts as green. */
+  /** True if all tests ran and passed. A selection of tests is never green. */
   green: z.boolean(),
   runs: z.array(
     z.looseObject({

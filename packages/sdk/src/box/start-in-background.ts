@@ -24,7 +24,7 @@ const Killed = z.object({ shell_id: z.string(), wasRunning: z.boolean() });
 const firstLookMs = 50;
 const longestLookMs = 2000;
 
-/** Starts a command that no call waits for. Its two streams come as one, in the order in which they were printed. */
+/** Starts a command in the background. Its stdout and stderr arrive as one stream, in the order of printing. */
 export function startInBackground(
   caller: ToolCaller,
   line: CommandLine,
@@ -79,7 +79,7 @@ function follow(caller: ToolCaller, id: Promise<string>, { line, check, signal }
   }
 }
 
-/** Reads what a command prints, and asks less often while it prints nothing. */
+/** Reads the output of a command; asks less often while there is none. */
 function createOutputReader(caller: ToolCaller, shell_id: string, signal: AbortSignal | undefined) {
   const violations: Violation[] = [];
   let [cursor, stdout, missed, pauseMs] = [0, '', 0, 0];

@@ -12,7 +12,7 @@ export interface TerminalExit {
   readonly signal: string | null;
 }
 
-/** A shell in the sandbox. Iterated, what it prints. Nobody is asked about what is typed. */
+/** A shell in the sandbox. A loop gives its output. Typed commands need no approval. */
 export interface Terminal extends AsyncIterable<Uint8Array<ArrayBuffer>>, AsyncDisposable {
   /** The end of the shell. */
   readonly exit: Promise<TerminalExit>;

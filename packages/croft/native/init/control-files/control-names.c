@@ -34,6 +34,11 @@ static int is_project_of_an_editor(const char *name) {
 
 int is_control_file(const char *name) { return IS_ONE_OF(name, files) || is_project_of_an_editor(name); }
 
+const char *control_name(int index) {
+  const size_t count = sizeof directories / sizeof *directories;
+  return (size_t)index < count ? directories[index] : control_file(index - (int)count);
+}
+
 const char *control_file(int index) {
   return (size_t)index < sizeof files / sizeof *files ? files[index] : NULL;
 }

@@ -16,4 +16,7 @@ int is_control_file(const char *name);
 /* Returns the fixed names of control files by index, then NULL. */
 const char *control_file(int index);
 
+/* Returns the fixed names of control directories and files by index, then NULL. */
+const char *control_name(int index);
+
 #endif

@@ -20,6 +20,7 @@
 
 #define MAX_DEPTH 256
 #define MAX_ENTRIES 4000000
+#define MAX_UNREADABLE 1024
 
 /* Names in a git directory that git obeys. */
 static const char *const git_names[] = {"hooks", "config", "config.worktree", "commondir", "gitdir"};
@@ -27,6 +28,8 @@ static const char *const git_names[] = {"hooks", "config", "config.worktree", "c
 struct finds found_copies, found_repositories;
 
 static atomic_long entries_left = MAX_ENTRIES;
+
+static int unreadable_count;
 
 /* Held by the thread that judges a name which matters: what was found is shared. */
 static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
@@ -62,9 +65,11 @@ static int is_our_own(int directory, const char *name) {
   return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid();
 }
 
-static int add_guarded_alone(const char *path) {
+/* Programs can make any number of such directories. Those above the limit have no mount of their own, so that a
+   sandbox still opens in which they can be removed: what is in them is held by its name (name-meanings.h). */
+static int add_unreadable(const char *path) {
   pthread_mutex_lock(&finding);
-  const int result = add_guarded_file(path);
+  const int result = unreadable_count++ < MAX_UNREADABLE ? add_guarded_file(path) : 0;
   pthread_mutex_unlock(&finding);
   return result;
 }
@@ -78,11 +83,13 @@ static int descend(int directory, const char *name, char *path, size_t length, i
   if (error == EMFILE || error == ENFILE) return errno = error, -1;
   /* A directory that we may not read but own: a program could chmod it and change its content before we look, so it
      is guarded. A directory that is gone, was swapped or belongs to another user cannot be guarded. */
-  return error == EACCES && is_our_own(directory, name) ? add_guarded_alone(path) : 0;
+  return error == EACCES && is_our_own(directory, name) ? add_unreadable(path) : 0;
 }
 
+/* Finds above the limit are left out, but never the workspace's own git directory: they are held by their names. */
 int add_find(struct finds *finds, const char *path) {
-  if (finds->count == MAX_FINDS) return errno = E2BIG, -1;
+  if (finds->count == MAX_FINDS && strcmp(path, "/.git") != 0) return 0;
+  if (finds->count == MAX_FINDS) free(finds->paths[--finds->count]);
   finds->paths[finds->count] = strdup(path);
   return finds->paths[finds->count++] == NULL ? -1 : 0;
 }

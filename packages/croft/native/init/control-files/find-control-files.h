@@ -21,7 +21,7 @@ struct finds {
   int count;
 };
 
-/* Directories of editors and agents, of which programs get a copy, and git directories. */
+/* Directories of editors and agents, of which programs get a copy, and git directories: the first of each. */
 extern struct finds found_copies, found_repositories;
 
 extern struct guarded_file guarded_files[MAX_GUARDED_FILES];

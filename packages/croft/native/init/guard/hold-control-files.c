@@ -182,13 +182,20 @@ static int hold_own_git(int top) {
   return 0;
 }
 
+/* The rest is held by name, and by a mount as soon as a program changes its settings: a workspace with more repositories
+   must still open, so that somebody can remove them. Space is left for those that programs will make. */
+#define MAX_HELD_AT_START 768
+
 static int hold_found_repositories(int top) {
-  for (int i = 0; i < found_repositories.count; i++) {
+  for (int i = 0, held = 0; i < found_repositories.count; i++) {
+    const int is_own = strcmp(found_repositories.paths[i], "/.git") == 0;
+    if (!is_own && held >= MAX_HELD_AT_START) continue;
     int directory = open_below(top, found_repositories.paths[i]);
     if (directory < 0) continue;
-    int result = repository_hold(directory, strcmp(found_repositories.paths[i], "/.git") == 0);
+    int result = repository_hold(directory, is_own);
     close(directory);
     if (result != 0) return -1;
+    held++;
   }
   return 0;
 }

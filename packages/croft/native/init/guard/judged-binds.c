@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "init/guard/judged-opens.h"
+#include "init/guard/misspelt-names.h"
 #include "init/guard/name-meanings.h"
 
 #ifndef SYS_pidfd_open
@@ -39,7 +40,7 @@ static int judge_path(pid_t thread, const char *path) {
   if (error == 0) error = caller_parent(thread, AT_FDCWD, path, &entry);
   if (error != 0) return error;
   if (!may_write(entry.directory)) error = EACCES;
-  else if (meaning_of(&entry) != NOTHING) error = refuse_name(&entry);
+  else if (meaning_of(&entry) != NOTHING || is_misspelt(&entry)) error = refuse_name(&entry);
   else if (is_held_above(&entry)) error = EROFS;
   close(entry.directory);
   return error;

@@ -15,6 +15,7 @@
 #include "init/guard/hold-repositories.h"
 #include "init/guard/judged-binds.h"
 #include "init/guard/judged-opens.h"
+#include "init/guard/misspelt-names.h"
 #include "init/guard/name-meanings.h"
 #include "init/guard/private-copies-of-directories.h"
 #include "init/guard/private-copies-of-files.h"
@@ -63,7 +64,7 @@ static int judge_source(const struct parent_entry *from, int flags) {
     close(target.directory);
     return result;
   }
-  if (is_others_draft(from)) return refuse_name(from);
+  if (is_others_draft(from) || is_misspelt(from)) return refuse_name(from);
   return is_held_name(from) ? EXDEV : 0;
 }
 
@@ -90,7 +91,8 @@ static int make_node(const struct parent_entry *entry, mode_t mode, dev_t device
    removed with it. */
 static int must_stay(const struct parent_entry *entry) {
   const enum meaning meaning = meaning_of(entry);
-  return ((meaning == SETTINGS || meaning == HOOKS) && is_known_repository(entry->directory)) || is_held_file(entry);
+  return ((meaning == SETTINGS || meaning == HOOKS) && is_known_repository(entry->directory)) || is_held_file(entry) ||
+         (is_misspelt(entry) && faccessat(entry->directory, entry->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
 static int move_name(const struct parent_entry *from, const struct parent_entry *to, unsigned flags) {
@@ -181,6 +183,7 @@ static int find_spot(pid_t thread, struct where where, struct parent_entry *entr
   int error = caller_path(thread, where.path, path);
   if (error == 0) error = cover_before(thread, where.from, path);
   if (error == 0) error = caller_parent(thread, where.from, path, entry);
+  if (error == 0 && deed != REMOVES && is_misspelt(entry)) return refuse_name(entry);
   const int is_refused = error == 0 && (!may_write(entry->directory) || (deed != REMOVES && is_held_above(entry)));
   return is_refused ? refusal_of(entry, deed) : error;
 }

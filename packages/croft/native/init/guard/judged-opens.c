@@ -13,6 +13,7 @@
 #include "init/guard/hold-by-mount.h"
 #include "init/guard/hold-control-files.h"
 #include "init/guard/hold-repositories.h"
+#include "init/guard/misspelt-names.h"
 #include "init/guard/name-meanings.h"
 #include "init/guard/private-copies-of-directories.h"
 #include "init/guard/private-copies-of-files.h"
@@ -56,6 +57,7 @@ static int may_be_of_git(const struct parent_entry *entry, const char *below, mo
 
 /* Most files need no judgement: those whose name and directory can mean nothing. */
 static int is_ordinary(const struct parent_entry *entry, const char *path, mode_t mode) {
+  if (has_odd_spelling(path, entry->name)) return 0;
   if (!is_path_below(path, judged_workspace)) return !may_be_of_git(entry, path, mode);
   const char *below = path + strlen(judged_workspace);
   if (strstr(below, "/.") != NULL || may_be_of_git(entry, below, mode) || is_control_file(entry->name)) return 0;
@@ -123,6 +125,7 @@ static int only_reads(const struct parent_entry *entry, int flags) {
 
 /* Returns 0 if a program may open this name for writing, or an errno. */
 static int judge(const struct parent_entry *entry, int flags, mode_t mode) {
+  if (is_misspelt(entry)) return refuse_name(entry);
   int error = hold_before(entry);
   if (error != 0) return error;
   if (is_held_name(entry)) return EROFS;

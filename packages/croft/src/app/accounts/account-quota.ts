@@ -26,7 +26,10 @@ interface AccountQuotaOptions {
   readonly now: () => number;
   /** Counts the sandboxes of all servers. Absent: this is the only server. */
   readonly counts?: SandboxCounter | undefined;
-  /** Ends a sandbox of the account that nobody uses now. Returns whether there was one. Absent: there are none. */
+  /**
+   * Ends one sandbox of the account that is not in use. Returns whether it found one. Absent: no sandbox can be ended
+   * so.
+   */
   readonly makePlace?: ((accountId: string) => Promise<boolean>) | undefined;
 }
 

@@ -18,8 +18,9 @@ export type ServerAddress = Pick<DataDirectoryRow, 'host' | 'address'>;
 export type DataDirectoryBinding = ReturnType<typeof createDataDirectoryBinding>;
 
 /**
- * Says which data directory has the files of a local workspace, where several servers share the records. A server opens
- * only what is in its own: an empty directory on a second machine would look like a workspace whose files are gone.
+ * Says which data directory has the files of a local workspace, if several servers share the records. A server opens
+ * only workspaces of its own data directory: an empty directory on a second machine would look like a workspace without
+ * files.
  */
 export function createDataDirectoryBinding({ id, records, now, onWarning }: BindingOptions) {
   let others: ReadonlyMap<string, DataDirectoryRow> = new Map();

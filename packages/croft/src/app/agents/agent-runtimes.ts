@@ -28,7 +28,7 @@ export interface AgentRuntimesOptions extends Omit<RuntimeOptions, 'now'> {
 interface RuntimeRequest {
   readonly accountId: string;
   readonly agentId: string;
-  /** Without it, the request is for what every session has. */
+  /** The session of the request. Absent: the request is about access that every session has. */
   readonly session?: string | undefined;
   /** See `Actor.asOf`. */
   readonly asOf?: number | undefined;

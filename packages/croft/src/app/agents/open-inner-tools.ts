@@ -3,7 +3,7 @@ import type { SessionTools } from '../../core/tools/session-tools.ts';
 import type { SelectableTool } from '../../core/toolsets/select-tools.ts';
 import { createInnerTools, type InnerToolsOptions } from '../../inner-mcp/inner-tools.ts';
 
-/** All tools of MCP servers, for a selection of tools: it allows all of them or none. */
+/** Stands for all tools of MCP servers when tools are selected: either all of them are allowed or none. */
 export const innerTools: SelectableTool = { name: 'mcp', toolset: 'mcp' };
 
 /** MCP servers that run in the sandboxes of sessions. */

@@ -26,7 +26,7 @@ interface ClusterOptions {
   onlyReads(tool: string): boolean;
   /** Signs requests that servers forward. The same on every server. */
   readonly forwardKey: Buffer;
-  /** Stores what is open of a workspace and closes it. */
+  /** Stores the state of an open workspace and closes it. */
   closeWorkspace(lease: HeldLease): Promise<void>;
   /** Ends everything that runs for a lease that another server has taken. */
   endLost(lease: HeldLease): Promise<void>;
@@ -34,7 +34,7 @@ interface ClusterOptions {
   suspendAll(): () => void;
   readonly onEvents: () => void;
   onApproval(approvalId: string): void;
-  /** Ends what the records of an account no longer allow. */
+  /** Ends sessions and sandboxes of an account that its records no longer allow. */
   onAccount(accountId: string): Promise<unknown>;
 }
 

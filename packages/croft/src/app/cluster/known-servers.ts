@@ -3,7 +3,7 @@ import type { Records } from '../../core/accounts/ports/records.ts';
 
 /** Version of what servers send each other. A server forwards to this version, the one before and the one after. */
 export const protocol = 1;
-/** Without a beat for this long, other servers may take over what a server has. */
+/** A server without a beat for this long counts as dead: other servers may take over its leases. */
 export const deadMs = 15_000;
 /** A dead server is forgotten after this time. */
 const forgetMs = 10 * 60_000;

@@ -14,7 +14,7 @@ interface LeasesOptions {
   readonly idleMs: number;
   /** Whether something runs for the lease although no request does. */
   isBusy(lease: HeldLease): boolean;
-  /** Closes what is open for a lease, before other servers may have it. */
+  /** Closes the workspace or agent of a lease, before another server may take the lease. */
   close(lease: HeldLease): Promise<void>;
   /** Another server has taken the lease: ends everything that runs for it. */
   onLost(lease: HeldLease): Promise<void>;
@@ -49,7 +49,10 @@ export function createLeases(options: LeasesOptions) {
   const timer = setInterval(() => void releaseIdle(options, held, alone).catch(() => {}), sweepMs).unref();
 
   return {
-    /** Returns who has the lease, and takes it if nobody does. `isFresh`: nothing that was learned before counts. */
+    /**
+     * Returns the holder of the lease, and takes the lease if it is free. `isFresh`: asks the database, and not an
+     * earlier answer.
+     */
     async holder(subject: LeaseSubject, isFresh: boolean): Promise<Holding> {
       const key = toLeaseKey(subject);
       const own = held.get(key);

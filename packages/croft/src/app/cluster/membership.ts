@@ -45,7 +45,7 @@ export function createMembership({ records, now, directory, onWarning }: Members
     const at = performance.now();
     await storeBeat(records, now, own);
     await servers.refresh();
-    // A call is let in again only when it is known what others have taken.
+    // Calls are accepted again only after this server has learned what others have taken over.
     await onBeat(pulse.pauseAt(at) > cutOffMs);
     if (pulse.note(at)) onWarning('the database answers again, and so do the calls of accounts');
     if (pulse.isSteady()) await servers.forgetDead();
@@ -61,7 +61,10 @@ export function createMembership({ records, now, directory, onWarning }: Members
     ...{ id, ...servers, isCutOff: pulse.isStopped },
     /** Resolves when other servers can see this one. */
     started: started.promise,
-    /** While the database was away, nobody beat: a server judges others only after it has beaten steadily itself. */
+    /**
+     * While the database did not answer, no server stored beats. So a server takes over leases only after it has stored
+     * beats steadily itself.
+     */
     mayTakeOver: pulse.isSteady,
 
     async start(address: Pick<ServerRow, 'address' | 'host'>, hooks: MembershipHooks): Promise<void> {
@@ -78,7 +81,9 @@ export function createMembership({ records, now, directory, onWarning }: Members
       timers = [setInterval(beatOnce, beatMs), setInterval(() => watch(hooks), watchMs)];
       for (const timer of timers) timer.unref();
     },
-    /** Takes this server and all that it has out of the records, so that nobody waits for it. */
+    /**
+     * Removes this server and its leases from the records, so that other servers need not wait until it counts as dead.
+     */
     async stop(): Promise<void> {
       timers.forEach(clearInterval);
       if (!own) return;

@@ -14,7 +14,9 @@ export function createSandboxCounts({ records, membership }: SandboxCountsOption
   /** Closed sandboxes that are still counted in the records. */
   const unstored = new Map<string, number>();
 
-  /** The count of this server in the records changes with the others in line, so that it is read there. */
+  /**
+   * The stored count of this server may change while this statement waits for the lock, so it is read inside the lock.
+   */
   async function countOf({ sandboxCounts }: Tables, accountId: string) {
     const rows = await sandboxCounts.of(accountId);
     const own = rows.find(({ serverId }) => serverId === membership.id)?.open ?? 0;
@@ -56,7 +58,7 @@ export function createSandboxCounts({ records, membership }: SandboxCountsOption
       add(unstored, accountId, 1);
       void repay(accountId);
     },
-    /** Repeats what the database did not take. */
+    /** Repeats the changes of counts that the database did not store. */
     repayAll: async (): Promise<void> => void (await Promise.all([...unstored.keys()].map(repay))),
   };
 }

@@ -15,7 +15,7 @@ interface WakeUpHandlers {
 }
 
 interface WakeUpsOptions {
-  /** Whether there is nobody to be told. */
+  /** Whether there is no other server to notify. */
   isAlone(): boolean;
   onWarning(message: string): void;
 }

@@ -9,7 +9,7 @@ export interface ContestedRunner {
   readonly token: RunnerToken;
   readonly link: RunnerLink;
   lastRefused?: RunnerView['lastRefused'];
-  /** When the operator was last told, in milliseconds since 1970. */
+  /** Time of the last report to the operator, in milliseconds since 1970. */
   rivalReportedAt?: number;
 }
 

@@ -89,7 +89,7 @@ function settingsOf({ bucket: { mark, onOutage }, quota }: BucketWorkspaceReques
   return JSON.stringify([mark, onOutage, quota]);
 }
 
-/** One bucket, over the newest link to it. */
+/** A bucket that is reached over the newest link to the server. */
 function createSwitchableStore(): ObjectStore & { use(objects: ObjectStore): void } {
   let current: ObjectStore | undefined;
   const now = (): ObjectStore => {

@@ -28,7 +28,10 @@ export interface RunnerWorkspaceOptions {
 export type RunnerParts = Omit<LocalWorkspaceParts, 'checkQuota' | 'guarded'> &
   Pick<WorkspaceMount, 'root' | 'files'> & { readonly name: string };
 
-/** Makes what a server gets of a workspace: sandboxes open only within the policy and the capacity of this runner. */
+/**
+ * Makes the runner's side of a workspace that a server uses. Sandboxes open only within the policy and the capacity of
+ * this runner.
+ */
 export function toRunnerWorkspace(parts: RunnerParts, options: RunnerWorkspaceOptions): RunnerWorkspace {
   const { key, root, files, history, wrapCall, watch, directoryFd, mustBeThere, tree } = parts;
   const { layered, policy, provider, readable } = options;

@@ -87,7 +87,7 @@ function createForkRegistrar(wanted: ReadonlyMap<string, ForkRequest>, options: 
   };
 }
 
-/** Drops what a removed fork started from. A fork that still exists needs it for a merge. */
+/** Deletes the note of the tree that a removed fork started from. A fork that still exists needs it for a merge. */
 async function forget(name: string, forks: Pick<Forks, 'list'>, { tree }: ForkedWorkspaceParts): Promise<void> {
   if ((await forks.list()).some((fork) => fork.name === name))
     throw new AppError('E_CONFLICT', `the fork ${name} still exists: remove it first`);

@@ -17,7 +17,7 @@ const hourMs = 3_600_000;
 const staleMs = 30_000;
 /** How long a repeated request gets the same answer. */
 const requestMs = 24 * hourMs;
-/** How long people can see what they decided. After that, only the audit trail has it. */
+/** How long decided approvals stay visible. Later only the audit trail has them. */
 const approvalMs = 30 * 24 * hourMs;
 
 /** Removes expired records at the start and every hour. Several servers may do so at once. */

@@ -34,13 +34,13 @@ export function withFileRemoval(
   };
 }
 
-/** Ends what an agent runs when the agent is removed, or when something it runs with is taken from it. */
+/** Ends the sessions and sandboxes of an agent that is removed, or that loses a workspace, a sandbox or a secret. */
 export function withRuntimeClosing(
   registry: Registry,
   running: Pick<Agents, 'closeOf' | 'closeStale'> & {
     readonly dropRunner: Fleet['drop'];
     readonly reservations: Pick<Reservations, 'forget'>;
-    /** Other servers run something of the account, too. Absent: there are none. */
+    /** Notifies other servers that run sessions of the account. Absent: there are no other servers. */
     readonly tellOthers?: ((accountId: string) => void) | undefined;
   },
   /** Everything that has buckets open. */

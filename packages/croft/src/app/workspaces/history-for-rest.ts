@@ -23,7 +23,7 @@ export function toHistoryForRest({
   };
 }
 
-/** The same for a workspace's forks. */
+/** Does the same for the forks of a workspace. */
 export function toForksForRest(forks: Forks, { wrapCall }: Pick<OpenedWorkspace, 'wrapCall'>): Forks {
   const within = <T>(tool: string, access: 'read' | 'write', signal: AbortSignal, work: () => Promise<T>) =>
     wrapCall({ tool, access, session: 'rest', title: '', signal }, work);

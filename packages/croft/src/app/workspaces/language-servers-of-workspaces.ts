@@ -10,7 +10,9 @@ import { type FollowedPaths, followDirectoryChanges } from '../../history/follow
 import * as definitions from '../../language-servers/index.ts';
 import { createIdleKeyDropper } from '../../lib/concurrency/drop-idle-keys.ts';
 import { once } from '../../lib/concurrency/once.ts';
+import { afterWorkersEnd } from '../../lib/concurrency/start-worker.ts';
 import { findPackageFile } from '../../lib/processes/find-package-file.ts';
+import { releaseMemory } from '../../lib/processes/release-memory.ts';
 import { languageIdOfFile } from '../../lsp/language-id-of-file.ts';
 import { createLanguageServers, type FoundProgram } from '../../lsp/language-servers.ts';
 import { createSyntax } from '../../syntax/create-syntax.ts';
@@ -63,6 +65,7 @@ export type LanguageServersOfWorkspaces = ReturnType<typeof createLanguageServer
 
 /** Parsers and language servers, shared by all workspaces of this machine. */
 export function openCodeParts(options: CodeServersOptions) {
+  afterWorkersEnd(releaseMemory);
   return {
     syntax: options.mode === 'off' ? undefined : createSyntax(),
     codeServers: createLanguageServersOfWorkspaces(options),

@@ -65,12 +65,12 @@ interface OpenEntry {
 
 export type OpenedWorkspaces = ReturnType<typeof createOpenedWorkspaces>;
 
-/** Opens each workspace once, whoever asks, so that every user sees the same changes. */
+/** Opens each workspace once for all its users, so that all of them see the same changes. */
 export function createOpenedWorkspaces(options: OpenedWorkspacesOptions) {
   const { storages, openDirectly, codeIndexes } = options;
   const entries = new Map<string, OpenEntry>();
 
-  /** The index reads the files, so that it is closed before them. */
+  /** The index reads files of the workspace, so it is closed first. */
   async function close(workspace: OpenedWorkspace, isRemoved: boolean): Promise<void> {
     await (isRemoved ? codeIndexes?.remove(workspace.key) : codeIndexes?.close(workspace.key));
     await workspace.close({ isRemoved });

@@ -9,7 +9,7 @@ import { UsageError } from '../../lib/usage-error.ts';
 import { findServerKeys } from '../find-server-keys.ts';
 import type { ApprovalSource } from './approval-source.ts';
 
-/** Another process writes the records, so that only a look shows what is new. */
+/** Another process writes the records, so they are polled at this interval. */
 const lookMs = 500;
 
 /** The approvals of `croft mcp`, which has no server to ask: they are in its data directory. */

@@ -65,7 +65,7 @@ export const list = defineClientCommand({
   },
 });
 
-/** The server checks them, and names what it takes. */
+/** Converts flags to a filter. The server checks the values, and its error names the valid ones. */
 function toFilter({ order = 'newest', workspace, tool, kind, outcome, from, to, text }: Values<typeof options>) {
   return { order, workspace, tool, kind, outcome, from, to, text } as Parameters<Client['audit']['list']>[0];
 }

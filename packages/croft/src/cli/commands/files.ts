@@ -3,6 +3,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FileEntry } from '@croft/protocol';
+import { obeyedPatterns } from '../../core/control-files/control-file-names.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineGroup } from '../command.ts';
 import { defineClientCommand } from '../define-client-command.ts';
@@ -122,6 +123,10 @@ const sync = defineClientCommand({
       ...{ type: 'string', multiple: true, value: 'NAME' },
       summary: `leave out files and directories of this name, instead of ${usuallyExcluded.join(' and ')}`,
     },
+    'allow-control': {
+      ...{ type: 'string', multiple: true, value: 'NAME' },
+      summary: 'copy control files of this name to this machine, such as .vscode; without it none comes',
+    },
     json: { type: 'boolean', summary: 'print one JSON object with the steps' },
   },
   takes: [2, 2],
@@ -139,7 +144,8 @@ const sync = defineClientCommand({
     const flags = { deletes: values.delete ?? false, isDry: values['dry-run'] ?? false };
     const exclude = new Set(values.exclude ?? usuallyExcluded);
     const files = client.files(workspaceId);
-    const result = await runFileSync({ files, local, remote, direction, exclude, progress, ...flags });
+    const allowControl = toAllowedNames(values['allow-control'] ?? []);
+    const result = await runFileSync({ files, local, remote, direction, exclude, allowControl, progress, ...flags });
     progress[Symbol.dispose]();
     if (values.json) printJson(toCounts(result), terminal.stdout);
     else printSync(result, flags, terminal);
@@ -152,11 +158,17 @@ async function mustBeDirectory(local: string, direction: 'push' | 'pull'): Promi
     throw new UsageError(`${local} is no directory of this machine; for one file use croft files put or get`);
 }
 
+function toAllowedNames(names: readonly string[]): ReadonlySet<string> {
+  const unknown = names.find((name) => !obeyedPatterns.includes(name));
+  if (unknown === undefined) return new Set(names);
+  throw new UsageError(`--allow-control takes one of ${obeyedPatterns.join(', ')}; not ${JSON.stringify(unknown)}`);
+}
+
 const letters = { add: 'A', change: 'M', delete: 'D' } as const;
 
-function toCounts({ steps, same, skipped }: SyncResult) {
+function toCounts({ steps, same, skipped, heldBack }: SyncResult) {
   const deleted = steps.filter(({ kind }) => kind === 'delete').length;
-  return { sent: steps.length - deleted, deleted, same, skipped: skipped.length, steps };
+  return { sent: steps.length - deleted, deleted, same, skipped: skipped.length, heldBack: heldBack.length, steps };
 }
 
 function printSync(
@@ -164,11 +176,21 @@ function printSync(
   { isDry }: { readonly isDry: boolean },
   { stdout, stderr }: CommandContext,
 ): void {
-  const { steps, skipped } = result;
+  const { steps, skipped, heldBack } = result;
   const { sent, deleted, same } = toCounts(result);
   stdout.write(steps.map(({ kind, path }) => `${letters[kind]}\t${toCell(path)}\n`).join(''));
   const left = skipped.length === 0 ? '' : `, ${skipped.length} left out (links and the like): ${toCell(skipped[0])} …`;
   stderr.write(`${isDry ? 'would send' : 'sent'} ${sent}, deleted ${deleted}, ${same} the same${left}\n`);
+  if (heldBack.length > 0) stderr.write(describeHeldBack(heldBack));
+}
+
+function describeHeldBack(paths: readonly string[]): string {
+  const named = paths.slice(0, 5).map((path) => `  ${toCell(path)}\n`);
+  const rest = paths.length > named.length ? `  and ${paths.length - named.length} more\n` : '';
+  return (
+    `${paths.length} not copied, because git, an editor or an agent on this machine would obey them:\n${named.join('')}${rest}` +
+    'To copy settings of an editor or an agent, read them first and then name them: --allow-control .vscode\n'
+  );
 }
 
 export const files = defineGroup('files', { ls, get, put, sync });

@@ -1,4 +1,7 @@
-/** Scripts that ask `croft __complete` what could come next. `:files` asks the shell for its own names of files. */
+/**
+ * One script per shell that asks `croft __complete` for the candidates of the next word. `:files` in the answer means
+ * file names, which the shell completes itself.
+ */
 export const shellScripts = {
   // Bash breaks words at a colon, and replaces only what is behind it.
   bash: `_croft() {

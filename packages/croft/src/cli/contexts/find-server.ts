@@ -28,7 +28,7 @@ export interface ServerFlags {
   readonly data?: string | undefined;
 }
 
-/** One place that may name a server, a key, or both. */
+/** One source of a server, a key, or both: flags, environment, or a context. */
 interface Source {
   readonly server?: string | undefined;
   /** Reads the key when it is used. */
@@ -51,8 +51,8 @@ export function findServer(flags: ServerFlags, config: Config): ServerAccess {
 }
 
 /**
- * Finds the server for its admin: the one that a flag names, or that of the data directory. The token of a data directory
- * goes to no server of a context, which may be somebody else's.
+ * Finds the server that an admin command calls: the one in a flag, or that of the local data directory. The token of a
+ * data directory is never sent to the server of a context, which may belong to somebody else.
  */
 export function findAdminServer({ server, data }: ServerFlags, config: Config): { baseUrl: string; token: string } {
   const directory = data ?? config.data;
@@ -127,7 +127,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Throws for what is no address, and for one at which a key would be sent unencrypted to another machine. */
+/**
+ * Returns the origin of a server's address. Throws for an invalid address, and for an `http` address of another
+ * machine, because a key would be sent unencrypted.
+ */
 export function toOrigin(server: string): string {
   const url = URL.parse(server);
   if (!url || !/^https?:$/.test(url.protocol))

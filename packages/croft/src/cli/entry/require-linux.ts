@@ -3,7 +3,7 @@ import { UsageError } from '../../lib/usage-error.ts';
 /** Commands that open workspaces and sandboxes of this machine. All others talk to a server or change settings. */
 const ownCommands = new Set(['mcp', 'runner', 'serve', 'tool']);
 
-/** Throws on a system whose kernel has no sandboxes of ours. */
+/** Throws on systems other than Linux, on which Croft opens no sandboxes. */
 export function requireLinux(command: string, platform: string = process.platform): void {
   if (platform === 'linux' || !ownCommands.has(command)) return;
   throw new UsageError(

@@ -64,7 +64,7 @@ function join(...parts: readonly unknown[]): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join(' ');
 }
 
-/** All of it for programs, and for a person the time of day and what is worth reading. */
+/** Renders an event: as JSON for programs; for people the time of day and the fields that matter. */
 export function renderLogLine(
   { at, who, session, what, how }: LogLine,
   { nameOf, isForPerson }: { nameOf(agentId: string): string; readonly isForPerson: boolean },

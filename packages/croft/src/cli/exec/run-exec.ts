@@ -39,7 +39,7 @@ async function runOnce({ box, line, cwd, secrets, timeoutSeconds, terminal }: Ex
   return ended;
 }
 
-/** Says what the sandbox refused, and returns the exit code. */
+/** Prints the violations of the sandbox, and returns the exit code. */
 function report(ended: ExecEnding, { timeoutSeconds, terminal }: ExecRequest): number {
   for (const { next, target } of ended.denials) terminal.stderr.write(`croft: refused ${target}. ${next}\n`);
   return toExitCode(ended, timeoutSeconds, terminal);

@@ -7,7 +7,10 @@ import type { ExecEnding, ExecRequest } from './exec-request.ts';
 /** Less than a call may carry, and enough that a large file needs few calls. */
 const pieceChars = 256 * 1024;
 
-/** Runs a command with the standard input of this program. Its two outputs come as one, in the order of printing. */
+/**
+ * Runs a command with the standard input of this program. Its stdout and stderr arrive as one stream, in the order of
+ * printing.
+ */
 export async function runWithInput(request: ExecRequest): Promise<ExecEnding> {
   const { box, line, cwd, secrets, terminal } = request;
   const words = line.map(quote).join(' ');
@@ -40,7 +43,7 @@ async function sendInput(box: Box, { id }: BackgroundCommand, { stdin, stop }: C
   await send(decoder.end(), true);
 }
 
-/** For bash, which reads it as this one word. */
+/** Quotes a text so that bash reads it as one word. */
 function quote(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** A file of one side, as far as it has to be known to compare it. */
+/** A file of the source or the target, with the facts by which files are compared. */
 export interface ComparedFile {
   readonly path: string;
   readonly size: number;
@@ -19,13 +19,13 @@ export interface FileSyncPlan {
 interface SyncSides<Source extends ComparedFile, Target extends ComparedFile> {
   readonly source: ReadonlyMap<string, Source>;
   readonly target: ReadonlyMap<string, Target>;
-  /** Remove what the source does not have. */
+  /** Whether files that the source does not have are removed. */
   readonly deletes: boolean;
   /** Compares the contents of two files of the same size. */
   isSame(source: Source, target: Target): Promise<boolean>;
 }
 
-/** Finds what has to be done so that the target is as the source. */
+/** Works out the steps that make the target equal to the source. */
 export async function planFileSync<Source extends ComparedFile, Target extends ComparedFile>(
   { source, target, deletes, isSame }: SyncSides<Source, Target>,
   onCompared: (count: number) => void,

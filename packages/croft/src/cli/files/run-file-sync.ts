@@ -3,8 +3,9 @@ import { chmod, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@croft/protocol';
 import type { ProgressLine } from '../output/progress-line.ts';
+import { findControlPaths } from './control-paths.ts';
 import { joinPath } from './file-location.ts';
-import { hashLocalFile, readLocalTree, removeLocalFile, writeLocalFile } from './local-tree.ts';
+import { hashLocalFile, type LocalTree, readLocalTree, removeLocalFile, writeLocalFile } from './local-tree.ts';
 import { type FileSyncPlan, planFileSync, type SyncStep } from './plan-file-sync.ts';
 import { hasContent, readWorkspaceTree, type WorkspaceFiles, type WorkspaceTree } from './workspace-tree.ts';
 
@@ -18,37 +19,58 @@ export interface SyncOptions {
   readonly deletes: boolean;
   readonly isDry: boolean;
   readonly exclude: ReadonlySet<string>;
+  /** Names of control files that may come to this machine: `.vscode`. */
+  readonly allowControl: ReadonlySet<string>;
   readonly progress: ProgressLine;
 }
 
 export interface SyncResult extends FileSyncPlan {
   /** Paths on the side that was read that are neither files nor directories. */
   readonly skipped: readonly string[];
+  /** Files that stay where they are, because programs of this machine would obey them. */
+  readonly heldBack: readonly string[];
 }
 
 const atOnce = 8;
 
 /** Makes one side as the other. Files are compared by their bytes, and only those that differ are sent. */
 export async function runFileSync(options: SyncOptions): Promise<SyncResult> {
-  const { files, local, remote, direction, deletes, exclude, progress } = options;
+  const { files, local, remote, direction, exclude, progress } = options;
   progress.show('listing files');
   const listing = readWorkspaceTree(files, remote, exclude);
   const [here, there] = await Promise.all([
     readLocalTree(local, exclude),
     direction === 'push' ? listing.catch(toEmptyTree) : listing,
   ]);
+  const result = await planSync({ here, there }, options);
+  if (!options.isDry) await carryOut(result.steps, there, options);
+  return result;
+}
+
+interface BothTrees {
+  readonly here: LocalTree;
+  readonly there: WorkspaceTree;
+}
+
+async function planSync({ here, there }: BothTrees, options: SyncOptions): Promise<SyncResult> {
+  const { files, local, remote, direction, deletes, allowControl, progress } = options;
   const onCompared = (count: number) => progress.show(`compared ${count} files`);
-  const isSame = async (path: string) => {
+  const isSame = async ({ path }: { path: string }) => {
     const file = there.files.get(path);
     return file !== undefined && hasContent(files, remote, file, await hashLocalFile(local, path));
   };
-  const compare = { deletes, isSame: ({ path }: { path: string }) => isSame(path) };
-  const plan =
-    direction === 'push'
-      ? await planFileSync({ source: here.files, target: there.files, ...compare }, onCompared)
-      : await planFileSync({ source: there.files, target: here.files, ...compare }, onCompared);
-  if (!options.isDry) await carryOut(plan.steps, there, options);
-  return { ...plan, skipped: direction === 'push' ? here.skipped : there.skipped };
+  if (direction === 'push') {
+    const plan = await planFileSync({ source: here.files, target: there.files, deletes, isSame }, onCompared);
+    return { ...plan, skipped: here.skipped, heldBack: [] };
+  }
+  const isControl = findControlPaths([...here.files.keys(), ...there.files.keys()], allowControl);
+  const [source, target] = [without(there.files, isControl), without(here.files, isControl)];
+  const plan = await planFileSync({ source, target, deletes, isSame }, onCompared);
+  return { ...plan, skipped: there.skipped, heldBack: [...there.files.keys()].filter(isControl) };
+}
+
+function without<File>(files: ReadonlyMap<string, File>, isLeftOut: (path: string) => boolean): Map<string, File> {
+  return new Map([...files].filter(([path]) => !isLeftOut(path)));
 }
 
 /** A folder that is not there yet is made by the first file in it. */

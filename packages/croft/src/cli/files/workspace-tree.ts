@@ -41,7 +41,10 @@ export async function readWorkspaceTree(
   return { files: found, skipped };
 }
 
-/** Whether a file of the workspace has these bytes: by its ETag, or by asking for it if it is another. */
+/**
+ * Whether a file of the workspace has these bytes: by its listed ETag or, if that differs, by a request for its current
+ * one.
+ */
 export async function hasContent(
   files: WorkspaceFiles,
   folder: string,

@@ -27,7 +27,9 @@ interface TreeReport {
   readonly refused: readonly string[];
 }
 
-/** The same for what a restore, an undo or a merge did. What had to stay is said on standard error. */
+/**
+ * Prints the changes of a restore, an undo or a merge. Paths that could not be changed are listed on standard error.
+ */
 export function printReport(
   { added, changed, removed, refused }: TreeReport,
   { stdout, stderr }: CommandContext,

@@ -9,7 +9,10 @@ export interface ConfigEntry {
   readonly inputs: readonly ConfigInput[];
 }
 
-/** Sets one entry of a table of servers in JSON with comments. Every other byte stays. Throws for what is no object. */
+/**
+ * Sets one entry of a table of servers in JSON with comments. Every other byte stays. Throws if the file does not hold
+ * an object.
+ */
 export function editJsonConfig(text: string, { table, name, value, inputs }: ConfigEntry): string {
   const before = parseObject(text);
   const servers = before[table];
@@ -35,7 +38,7 @@ function hasInput({ inputs }: Record<string, unknown>, id: string): boolean {
   return inputs?.some((input: unknown) => isObject(input) && input.id === id) ?? false;
 }
 
-/** The first of its neighbours: what stands behind the last one, such as a comment, stays with that one. */
+/** Inserts the entry before the existing ones, so that a comment after the last one stays with that one. */
 function insert(text: string, path: JSONPath, value: object): string {
   const options = { getInsertionIndex: () => 0, isArrayInsertion: path.at(-1) === -1 };
   const [edit] = modify(text, path, value, options);

@@ -7,7 +7,7 @@ export type ConfigScope = 'user' | 'project';
 
 /** A program that speaks MCP, and how its configuration file names a server. */
 export interface McpClient {
-  /** As `--client` takes it. */
+  /** The name of the client for the flag `--client`. */
   readonly name: string;
   readonly title: string;
   /** A path below the home directory that exists where the client is installed. */

@@ -6,7 +6,7 @@ const toProgram = ({ command, args }: Extract<EntrySource, { kind: 'stdio' }>) =
 const variable = (name: string) => `\${${name}}`;
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
-/** The settings of a program that keeps them with those of all programs. */
+/** The path of a settings file below the directory in which this system keeps the settings of all programs. */
 const inSettings = (directory: string, file: string) => ({ sign: directory, userFile: `${directory}/${file}` });
 
 /** VS Code asks for the token once and keeps it. */

@@ -5,8 +5,8 @@ import type { ConfigChange } from './plan-config-change.ts';
 const mode = 0o600;
 
 /**
- * Writes a changed configuration in one step, and keeps the file before it beside it. Returns the path of that copy. A link,
- * as people have for their dotfiles, stays a link.
+ * Replaces a configuration file in one step, and saves the old file beside it. Returns the path of that copy. A
+ * symbolic link, as people use for dotfiles, stays a link.
  */
 export function writeConfig({ file, before, after }: ConfigChange): string | undefined {
   mkdirSync(dirname(file), { recursive: true });

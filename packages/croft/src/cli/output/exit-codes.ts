@@ -8,7 +8,7 @@ export const exitCodes = {
   conflict: 5,
   approval: 6,
   unreachable: 7,
-  /** As shells count SIGPIPE. */
+  /** 128 + SIGPIPE, as in shells. */
   readerGone: 141,
   // Used only by `croft exec`; all its other codes are those of the command.
   timeOver: 124,

@@ -2,7 +2,7 @@ import { AppError } from '@croft/protocol';
 import { UsageError } from '../../lib/usage-error.ts';
 
 export interface Kind<Row> {
-  /** One of them, for messages: `workspace`. */
+  /** The noun in the singular, for messages: `workspace`. */
   readonly one: string;
   /** The command that lists them, unless that is the word for several: `workspaces`. */
   readonly listedBy?: string;
@@ -25,7 +25,7 @@ export function findRecord<Row>(rows: readonly Row[], wanted: string, kind: Kind
   throw new UsageError(`${wanted} fits more than one ${one}; give a name or id that fits only one: ${all.join(', ')}`);
 }
 
-/** The only record there is, for a flag that was left out. */
+/** Returns the only record, for a flag that was not given. */
 export function onlyRecord<Row>(rows: readonly Row[], flag: string, { one, nameOf }: Kind<Row>): Row {
   const [first, ...others] = rows;
   if (first !== undefined && others.length === 0) return first;

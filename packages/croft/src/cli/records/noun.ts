@@ -45,7 +45,7 @@ interface EditDefinition<Reach, Row, O extends Options> {
   run(client: Reach, row: Row, values: Values<O>): Promise<object>;
 }
 
-/** How a noun changes a record, without the types of its flags. */
+/** The change of a record by the verb `edit`, without the types of its flags. */
 export interface RecordEdit<Reach, Row> extends Omit<EditDefinition<Reach, Row, Options>, 'run'> {
   run(client: Reach, row: Row, values: Given): Promise<object>;
 }
@@ -57,7 +57,10 @@ export function defineEdit<Reach, Row, const O extends Options>(
   return { ...definition, run: (client, row, values) => definition.run(client, row, values as Values<O>) };
 }
 
-/** One noun of the command line: everything in which `croft workspaces` differs from `croft keys`. */
+/**
+ * One noun of the command line, with everything that is special about it: columns, flags and calls of `croft
+ * workspaces` or `croft keys`.
+ */
 export interface Noun<Reach, Row> extends Kind<Row> {
   /** The last part of the list's address in REST: `workspaces`. */
   readonly name: NameKind;

@@ -93,7 +93,7 @@ type Work = (given: Given, terminal: CommandContext) => Promise<void>;
 
 type About = Pick<Command, 'usage' | 'options' | 'examples' | 'words'>;
 
-/** `examples` are what comes after the verb. */
+/** Makes the command of one verb. `examples` are the words after the verb. */
 function toVerb<Reach, Row>(noun: Noun<Reach, Row>, verb: string, about: About, work: Work): Command {
   const name = `${noun.name} ${verb}`;
   return {

@@ -3,8 +3,8 @@ import { claimDataDirectory, type DataOwner } from '../../app/server/claim-data-
 import { UsageError } from '../../lib/usage-error.ts';
 
 /**
- * Locks the data directory for this server. Two servers would each cache what the other one changes. Throws with the
- * process that has the lock.
+ * Locks the data directory for this server, because each of two servers would cache data that the other one changes.
+ * Throws an error that names the process with the lock.
  */
 export function claimDataForServing(data: string, onWarning: (message: string) => void) {
   const claim = claimDataDirectory(data, new Date());

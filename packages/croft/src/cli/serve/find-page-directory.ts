@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { packageDirectory } from '../../lib/package-directory.ts';
 
 /**
- * The directory with the built page: beside this package in a clone, inside it when installed, where a neighbour may be
- * somebody else's package.
+ * Returns the directory of the built page: beside this package in a clone, inside it when installed. A directory beside
+ * an installed package may belong to another package.
  */
 export function findPageDirectory(): string {
   const isClone = existsSync(join(packageDirectory, 'src'));

@@ -135,7 +135,7 @@ function openOperatorTerminals(app: App, local: LocalApprovals, { bounds, onWarn
   return createOperatorTerminals({ workspaces, records: local.records, graceMs, perAccount, onWarning });
 }
 
-/** One address for all terminals: a ticket says whose it is. */
+/** Terminals of accounts and of the operator share one address: the ticket says whose terminal it is. */
 function withOperator(
   { tickets, enter }: ServerPlatform['terminals'],
   operator: ReturnType<typeof createOperatorTerminals> | undefined,

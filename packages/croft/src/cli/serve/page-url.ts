@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { pageHost } from '../../rest/http/guards.ts';
 
 /**
- * The address of the page of a server. On this machine it has a name of its own: other apps are at 127.0.0.1 and
- * localhost too, and would get its cookies.
+ * Returns the address of the page. On this machine it uses a host name of its own, because other apps at 127.0.0.1 and
+ * localhost would get its cookies.
  */
 export function pageUrl(serverUrl: string): string {
   const { protocol, hostname, port, origin } = new URL(serverUrl);

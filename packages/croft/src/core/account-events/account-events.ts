@@ -14,7 +14,7 @@ export interface PositionedEvent {
 
 /** One reader's place in the events of an account. Only the position is stored, so a slow reader costs nothing. */
 export interface EventReader extends Disposable {
-  /** The next events; none if there are none yet. */
+  /** Returns the next events; an empty list if there are none yet. */
   take(): Promise<readonly PositionedEvent[]>;
   /** Resolves when there may be more. */
   more(): Promise<void>;

@@ -8,7 +8,7 @@ export function jsonBytes(value: unknown): number {
 
 export type JsonSizes = (value: unknown) => number;
 
-/** The same for a value and its parts. Measures each part once. */
+/** Measures a value and its parts. Each part is measured once. */
 export function createJsonSizes(): JsonSizes {
   const known = new Map<unknown, number>();
   const sizeOf = (value: unknown): number => {

@@ -58,7 +58,7 @@ function shrinkObject(object: object, maxBytes: number, sizeOf: JsonSizes): Reco
   return Object.fromEntries(keepFirst(cut, ([name, value]) => sizeOf(name) + sizeOf(value) + 2, maxBytes - 2));
 }
 
-/** Keeps small values as they are and shrinks the others to the same size. */
+/** Returns small values unchanged and shrinks all others to one size. */
 function shareOut(values: readonly unknown[], maxBytes: number, sizeOf: JsonSizes): unknown[] {
   const share = fairShare(values.map(sizeOf), maxBytes);
   return values.map((value) => shrinkAny(value, share, sizeOf));

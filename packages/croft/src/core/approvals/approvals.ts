@@ -37,7 +37,7 @@ export interface Asker {
   ask?(approval: ApprovalView, signal: AbortSignal): Promise<Decision | undefined>;
   /** The call does not run: an approval is made if it has none, none is used up, and the answer is always an error. */
   readonly onlyAsks?: true | undefined;
-  /** How long the call waits for somebody else to decide. 0: not at all. */
+  /** How long the call waits for a decision at the approval inbox. 0: not at all. */
   readonly waitMs: number;
   /** Called from time to time while the call waits. */
   onWaiting?(approval: ApprovalView, waitedMs: number): void;

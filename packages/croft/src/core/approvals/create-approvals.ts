@@ -23,7 +23,7 @@ export interface ApprovalsOptions extends RequestApprovalOptions, ApprovalEvents
 export function createApprovals(options: ApprovalsOptions): {
   approvals: Approvals;
   approvalInbox: ApprovalInbox;
-  /** Another server has recorded a decision: calls that wait for it look at once. */
+  /** Makes waiting calls look up their approval at once, because another server has recorded a decision. */
   wake(approvalId: string): void;
 } {
   const { records, vault, now } = options;
@@ -51,7 +51,7 @@ export function createApprovals(options: ApprovalsOptions): {
     }
   }
 
-  /** Makes sure that somebody is asked, and throws the approval as it is. */
+  /** Requests the approval if there is none, and throws `E_APPROVAL_REQUIRED` with its current state. */
   async function tellApproval(call: HashedCall): Promise<never> {
     const { row, isNew } = await ask(call);
     if (isNew) events.requested(row);

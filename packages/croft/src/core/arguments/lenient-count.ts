@@ -10,7 +10,7 @@ export function lenientCount({ fallback, max = Number.MAX_SAFE_INTEGER }: { fall
     .transform((value) => (value === undefined || !(value >= 1) ? fallback : Math.min(Math.trunc(value), max)));
 }
 
-/** The same for a required number that may be zero. */
+/** Schema of a required whole number that may be zero; otherwise as `lenientCount`. */
 export function lenientCountFromZero({ max }: { max: number }) {
   return z.number().transform((value) => Math.min(Math.max(Math.trunc(value), 0), max));
 }

@@ -67,7 +67,7 @@ export function createCallRecorder({ workspaces, secrets, journal, emit, onWarni
         journal?.ended(session, { ...ended(), ...shown }, violations, call.id).catch(AppError.from),
         saveSession?.(),
       ]);
-      // A failed call reports only its error, and what the audit trail lacks.
+      // After a failed call, only a failure of the audit trail is added to its error.
       const words = [...(outcome.is_error === true ? [] : unsaved), ...(failure ? [failure.message] : [])];
       return words.map((each) => secrets.redact(each));
     };

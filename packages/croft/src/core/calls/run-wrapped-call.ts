@@ -34,7 +34,7 @@ export async function runWrappedCall(
   call: WorkspaceCall,
   { begun, work }: CallToWrap,
 ): Promise<ToolResult> {
-  // Its failure is that of the call, unless the call failed earlier.
+  // A failure of `begun` becomes the failure of the call, unless the call failed earlier.
   begun.catch(() => {});
   let hasStarted = false;
   let ran: ToolResult | undefined;

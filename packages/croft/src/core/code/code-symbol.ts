@@ -32,10 +32,10 @@ export interface CodeSymbol {
   readonly containers: readonly string[];
   /** The definition up to its body, on one line. */
   readonly signature: string;
-  /** First line of its doc comment. Absent: it has none. */
+  /** First line of the doc comment. Absent: there is no doc comment. */
   readonly doc?: string | undefined;
   readonly isExported: boolean;
-  /** Start of its name. */
+  /** Position of the symbol's name. */
   readonly at: TextPosition;
   /** First line of the whole definition, with its doc comment and decorators. */
   readonly startLine: number;
@@ -44,7 +44,7 @@ export interface CodeSymbol {
   readonly nameRange: SourceRange;
   /** The whole definition with its doc comment, decorators, `export` and closing semicolon. */
   readonly range: SourceRange;
-  /** The definition without doc comment and decorators: what a signature begins with. */
+  /** The definition without doc comment and decorators. */
   readonly declarationRange: SourceRange;
   /**
    * The declaration up to the body, its `:` or `=>` included; without a body, the declaration without its semicolon.

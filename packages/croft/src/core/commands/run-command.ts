@@ -52,11 +52,11 @@ export type OutputObserver = (stream: 'stdout' | 'stderr', chunk: Buffer) => Pro
 
 /** Follows the output of a command while it runs, beside its answer. */
 export interface OutputFollower {
-  /** Receives a function that reads what is kept of the output so far. */
+  /** Receives a function that reads the stored output so far. */
   begins(read: () => string): void;
   /** Absent: nobody waits for the pieces. */
   readonly observe?: OutputObserver | undefined;
-  /** Variables that tell programs what their output is for. Those of the command itself come first. */
+  /** Variables that tell programs for which reader they print. Variables of the command itself win. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 

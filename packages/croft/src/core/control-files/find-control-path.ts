@@ -1,3 +1,4 @@
+import { canonicalNames } from './canonical-name.ts';
 import { gitBulk, gitSettings, toObeyedName } from './control-file-names.ts';
 
 /**
@@ -6,7 +7,7 @@ import { gitBulk, gitSettings, toObeyedName } from './control-file-names.ts';
  * because moving it would move its settings.
  */
 export function findControlPath(path: string): string | undefined {
-  const names = path.split('/');
+  const names = canonicalNames(path);
   const at = names.findIndex((name, index) => name === '.git' || isObeyedAt(names, index));
   if (at < 0) return undefined;
   const length = names[at] === '.git' ? settingLength(names, at + 1) : at + 1;

@@ -64,8 +64,8 @@ interface SavedMemory {
 }
 
 /**
- * Appends an entry and removes the previous one of the same title. If somebody else saves at the same time, one of the
- * two tries again.
+ * Appends an entry and removes the previous one of the same title. If two callers save at the same time, one of them
+ * tries again.
  */
 export async function saveMemory(files: Files, title: string, content: string): Promise<SavedMemory> {
   const [path] = memoryFiles;

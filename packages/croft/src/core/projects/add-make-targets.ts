@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { findMakeTargets } from '../../lib/text/shell/make-targets.ts';
 import { type Argv, type Profile, type ProjectDirectory, toScripts } from './profile.ts';
 
-/** In the order in which make searches. */
+/** File names in the order in which make looks for them. */
 export const makefiles = ['GNUmakefile', 'makefile', 'Makefile'];
 
 /**

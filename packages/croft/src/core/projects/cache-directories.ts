@@ -12,7 +12,7 @@ const maxCached = 4096;
 const stableMs = 2000;
 
 interface CachedFiles {
-  /** The same files, with one `stat` per path and round. */
+  /** Wraps `Files` so that each path gets one `stat` per round. */
   readonly files: Files;
   /** Returns a directory as it was last listed. It is listed again only if its modification time has changed. */
   find(path: string): Promise<ListedDirectory | undefined>;

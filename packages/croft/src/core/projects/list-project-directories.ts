@@ -57,7 +57,7 @@ async function listLevel(
     const limit = Math.min(maxEntriesPerDirectory, budget.entries);
     const answers = await Promise.all(batch.map((path) => listDirectory(files, path, limit)));
     const readable = answers.filter((directory) => directory !== undefined);
-    // Directories that cannot be read count too, or a tree of them would have no end.
+    // Unreadable directories use up the budget too, or a tree of them would have no end.
     budget.directories -= batch.length;
     budget.entries -= readable.reduce((sum, { entries }) => sum + entries.length, 0);
     listed.push(...readable);

@@ -27,7 +27,10 @@ export function createReservationsByKey(openReserved: Open) {
   }
 
   return {
-    /** Returns the sandbox for one session. Opens it if nobody has; who comes meanwhile waits for it. */
+    /**
+     * Returns the sandbox for one session, and opens it if it is not open. Sessions that ask while it opens wait for
+     * it.
+     */
     async use(request: ReservationRequest): Promise<Sandbox> {
       const name = toName(request.key);
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {

@@ -28,7 +28,10 @@ export function createReservations(options: ReservationsOptions) {
     findName: ({ sandboxId, workspaceId }: Pick<ReservationKey, 'sandboxId' | 'workspaceId'>) =>
       open().find(({ key }) => key.sandboxId === sandboxId && key.workspaceId === workspaceId)?.key.workspace,
     endThose,
-    /** Ends what the records no longer describe. `find` returns the config as it is now. */
+    /**
+     * Ends sandboxes whose records are gone. Those with changed settings end when nobody uses them. `find` returns the
+     * current config.
+     */
     async endStale(find: FindConfig, accountId?: string): Promise<void> {
       const own = (await opened()).filter(({ key }) => accountId === undefined || key.accountId === accountId);
       const gone = await Promise.all(
@@ -71,7 +74,9 @@ export function createReservations(options: ReservationsOptions) {
 
 type FindConfig = (key: ReservationKey) => Promise<SandboxConfig | undefined>;
 
-/** Returns whether its records are gone. A sandbox whose settings changed ends when nobody uses it. */
+/**
+ * Ends a sandbox whose records are gone and returns true. A sandbox whose settings changed ends when nobody uses it.
+ */
 async function endIfStale(reserved: ReservedSandbox, find: FindConfig): Promise<boolean> {
   const config = await find(reserved.key);
   if (!config?.persistent) {

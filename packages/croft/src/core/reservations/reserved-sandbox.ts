@@ -52,7 +52,10 @@ export function createReservedSandbox({ key, sandbox, createdAt, onState, onEnd,
     share: (): Sandbox => ({ ...shared.share(), end }),
     isSuspended: suspension.isSuspended,
     idleMs: shared.idleMs,
-    /** Its settings changed. What sessions run in it goes on, and it ends with the last of them. */
+    /**
+     * Called when the settings of the sandbox changed: programs of its sessions continue, and it ends with the last
+     * session.
+     */
     retire(): void {
       isRetired = true;
       onEnd();

@@ -49,7 +49,7 @@ export function createSecrets(
     environment,
     /** Removes the values of all secrets of all workspaces, and tokens of known formats. */
     redact: (text: string): string => marker.redact(text),
-    /** Does the same to a text that arrives in pieces: what it lets through is redacted as the whole text would be. */
+    /** Redacts a text that arrives in pieces. The result is the same as for the whole text. */
     redactStream: () => createRedactionStream(() => marker.finder),
     /** Passes on bytes as they are, with marks in place of the secrets in them. */
     redactByteStream: () => createByteRedactionStream(() => marker.finder),
@@ -139,7 +139,10 @@ export function recordGivenSecrets({ given }: { readonly given: Set<string> }, s
   };
 }
 
-/** Begins the preview of an approval: that a command is given secrets matters as much as what it does with them. */
+/**
+ * Renders the names of the secrets that a command gets, at the top of an approval's preview: they matter as much as the
+ * command.
+ */
 export function renderSecrets(names: readonly string[]): string {
   return names.length === 0 ? '' : `with the secrets ${names.join(', ')}:\n`;
 }

@@ -16,7 +16,7 @@ export interface SessionStore {
    * the call arrived: if the count is unchanged, no other server can have stored anything, and nothing is read.
    */
   refresh(session: Session, sessionMoves?: number): Promise<void>;
-  /** Stores what has changed. Returns nothing if nothing has: most calls change nothing. */
+  /** Stores the session if it has changed. Returns nothing if it has not, as after most calls. */
   save(session: Session): Promise<void> | undefined;
 }
 
@@ -97,7 +97,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   }
 
   async function store(session: Session, row: SessionRow): Promise<SessionRow | undefined> {
-    // In one round trip with the end of the call.
+    // Stored in one round trip with the end of the call.
     if (known && (await records.recordCall({ session: row }))) return row;
     return records.change(async ({ sessions }) => {
       if (known) return putAfter(session, sessions);

@@ -8,7 +8,7 @@ import { createReadTracker, type ReadTracker } from '../content/read/read-tracke
 import type { SessionStore } from './session-store.ts';
 import { sandboxStartingAt, type WorkingDirectory, workingDirectoryIn } from './working-directory.ts';
 
-/** One agent's connection and its state: everything that belongs to neither a server nor a single request. */
+/** One agent's connection with its state, which outlives single requests and belongs to no other agent. */
 export interface Session {
   readonly id: string;
   /** The parent session whose person is asked for approvals. Absent: this session's own person. */

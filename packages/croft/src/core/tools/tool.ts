@@ -70,7 +70,7 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
   readonly title: string;
   readonly description: string;
   readonly toolset: Toolset;
-  /** Clients list it unless they are told otherwise. Absent: it is found and called through `tools`. */
+  /** Clients list the tool by default. Absent: the tool is found and called through `tools`. */
   readonly isEveryday?: true;
   readonly access: ToolAccess;
   readonly reach: ToolReach;
@@ -85,7 +85,7 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
   readonly reportsChanges?: true;
   /** The tool changes no file of the workspace: the history need not compare trees. Absent: it may change anything. */
   readonly leavesFiles?: true;
-  /** As in `HistoryCall`: which of its changes `undo` skips. */
+  /** Changes of the call that `undo` skips, as in `HistoryCall`. */
   readonly byproducts?: 'all' | 'new';
   /**
    * The tool stores more than the files of the workspace. Refused for an account that has used up its storage quota.
@@ -93,7 +93,7 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
   readonly keepsMore?: true;
   /** Whether a repeated call with the same input changes nothing more. */
   readonly idempotent?: boolean;
-  /** Some answers are an image, which structured content cannot hold. Absent: none is. */
+  /** Whether the tool can answer with an image, which structured content cannot hold. */
   readonly answersImages?: true;
   readonly input: Input;
   readonly output: Output;

@@ -30,7 +30,7 @@ export interface WorkspaceCall {
   readonly reportsChanges?: boolean | undefined;
   /** Whether the call changes no file, so that the history need not compare trees. */
   readonly leavesFiles?: boolean | undefined;
-  /** As in `HistoryCall`: which of its changes `undo` skips. */
+  /** Changes of the call that `undo` skips, as in `HistoryCall`. */
   readonly byproducts?: 'all' | 'new' | undefined;
   /**
    * Called with the reason when a change of the call cannot be undone because its content was not stored. Never called

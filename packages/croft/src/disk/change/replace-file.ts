@@ -72,7 +72,7 @@ async function putBytes(options: PutOptions): Promise<{ written: FileVersion; mo
   }
 }
 
-/** Opens what has this name now. */
+/** Opens the current file of this name. */
 export function openCurrent({
   directoryFd,
   name,

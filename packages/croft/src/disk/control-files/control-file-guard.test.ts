@@ -190,3 +190,23 @@ test('a refusal has the rule, the reason and the next step', async () => {
     /x\/\.git is a git directory, or would become one.*\nNext: use git in a command/,
   );
 });
+
+test('hundreds of repositories do not keep anybody from writing', async () => {
+  const { root, files } = open();
+  for (let index = 0; index < 700; index++) mkdirSync(join(root, `many/r${index}/.git`), { recursive: true });
+  await files.write('many/a', Buffer.from(''));
+  await expect(files.write('many/r7/.git/config', Buffer.from(''))).rejects.toMatchObject(refused);
+});
+
+test.each([
+  '.VSCODE/tasks.json',
+  'bare/CONFIG',
+  'x/.GIT/config',
+  'bare/Hooks/x',
+  'GIT~1/config',
+  'node.CODE-workspace',
+])('a directory that ignores case takes %s for a control file', async (path) => {
+  const { files } = open();
+  await expect(files.write(path, Buffer.from(''))).rejects.toMatchObject(refused);
+  await files.write('src/CONFIG', Buffer.from(''));
+});

@@ -1,4 +1,5 @@
 import { type Allowance, mergeAllowances } from '../../core/control-files/allowance.ts';
+import { canonicalNames, foldPath } from '../../core/control-files/canonical-name.ts';
 import { type ControlFile, isAllowed, refuseControlFile } from '../../core/control-files/control-file.ts';
 import { gitMarks, gitSettings, toGitName, toObeyedName } from '../../core/control-files/control-file-names.ts';
 import { isObeyedAt, settingLength } from '../../core/control-files/find-control-path.ts';
@@ -34,7 +35,7 @@ export async function findControlFiles(
   path: string,
   { allow, obeyed }: FindControlFilesOptions = {},
 ): Promise<ControlFile[]> {
-  const names = path.split('/');
+  const names = canonicalNames(path);
   const allowance = mergeAllowances({ names: root.allowControl }, allow);
   const found = [
     ...findDotGit(root, names),
@@ -100,8 +101,11 @@ function* findObeyed(root: WorkspaceRoot, names: readonly string[]): Generator<C
  */
 function* findAmongObeyed(obeyed: ObeyedPaths, path: string): Generator<ControlFile> {
   if (obeyed.size === 0) return;
-  for (const [control, file] of obeyed)
-    if (path === control || path.startsWith(`${control}/`) || control.startsWith(`${path}/`)) yield file;
+  const folded = foldPath(path);
+  for (const [control, file] of obeyed) {
+    const other = foldPath(control);
+    if (folded === other || folded.startsWith(`${other}/`) || other.startsWith(`${folded}/`)) yield file;
+  }
 }
 
 function indexesOf(names: readonly string[], isOne: (name: string) => boolean): number[] {

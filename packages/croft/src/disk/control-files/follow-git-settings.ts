@@ -11,7 +11,7 @@ import { kindAt } from './is-git-directory.ts';
 
 /** The limit of git itself. */
 const maxIncludeDepth = 10;
-const maxSettingsFiles = 2000;
+const maxSettingsFiles = 20_000;
 const maxSettingsBytes = 4 * 1024 * 1024;
 
 /** The results of a search so far. */

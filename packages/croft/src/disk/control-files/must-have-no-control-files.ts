@@ -1,6 +1,7 @@
 import { closeSync, opendirSync } from 'node:fs';
 import { AppError } from '@croft/protocol';
 import { type Allowance, mergeAllowances } from '../../core/control-files/allowance.ts';
+import { canonicalName } from '../../core/control-files/canonical-name.ts';
 import { type ControlFile, isAllowed, refuseControlFile } from '../../core/control-files/control-file.ts';
 import { toObeyedName } from '../../core/control-files/control-file-names.ts';
 import { isObeyedAt } from '../../core/control-files/find-control-path.ts';
@@ -48,8 +49,8 @@ export async function treeMustHaveNoControlFile(
         options.signal?.throwIfAborted();
         const [bytes, text] = [Buffer.from(child.name), Buffer.from(child.name).toString()];
         const below = `${path}/${text}`;
-        kinds.set(text, kindOf(child));
-        refuse(toControl(below, text));
+        kinds.set(canonicalName(text), kindOf(child));
+        refuse(toControl(below, canonicalName(text)));
         if (child.isDirectory()) await check({ parent: directoryFd, name: bytes, path: below }, depth + 1);
       }
     } finally {
@@ -67,6 +68,6 @@ function toControl(path: string, name: string): ControlFile | undefined {
   if (name === '.git') return { control: path, reason: 'git-directory' };
   const obeyed = toObeyedName(name);
   if (obeyed === undefined) return undefined;
-  const names = path.split('/');
+  const names = path.split('/').with(-1, name);
   return isObeyedAt(names, names.length - 1) ? { control: path, reason: 'obeyed', name: obeyed } : undefined;
 }

@@ -1,3 +1,4 @@
+import { canonicalNames } from '../../core/control-files/canonical-name.ts';
 import { gitMarks } from '../../core/control-files/control-file-names.ts';
 import { createKeyedLock } from '../../lib/concurrency/keyed-lock.ts';
 import { statOf } from '../paths/handles.ts';
@@ -21,6 +22,6 @@ export async function serializeGitChanges<T>(
 }
 
 function hasMark(paths: Iterable<string>): boolean {
-  for (const path of paths) if (path.split('/').some((name) => gitMarks.has(name))) return true;
+  for (const path of paths) if (canonicalNames(path).some((name) => gitMarks.has(name))) return true;
   return false;
 }

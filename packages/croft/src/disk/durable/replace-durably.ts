@@ -94,13 +94,13 @@ function mustBeDone(errno: number, path: string): void {
   throw Object.assign(new Error(`a file could not be renamed to its name: ${code}`), { code });
 }
 
-/** Without the addon, and without a sync. */
+/** Replaces a file without the addon and without a sync. */
 export async function replaceUnsynced({ from, to, before, path }: DurableReplacement): Promise<void> {
   checkUntouched(to, before, path);
   putInPlace(at(from.directoryFd, from.name), at(to.directoryFd, to.name), before !== undefined, path);
 }
 
-/** Without the addon, with two syncs. */
+/** Replaces a file durably without the addon: with two syncs. */
 export async function replaceInSteps(replacement: DurableReplacement): Promise<void> {
   using directory = directoryToSync(replacement.to.directoryFd);
   await syncWhile(replacement.handle, directory.open);
@@ -114,7 +114,7 @@ function putInPlace(temporary: string, name: string, isThere: boolean, path: str
   else renameSync(temporary, name);
 }
 
-/** Throws if somebody else wrote the file while ours was synced, so that their change is not lost. */
+/** Throws if another process changed the file while the new content was synced, so that its change is not lost. */
 function checkUntouched({ directoryFd, name }: NameInDirectory, before: Stats | undefined, path: string): void {
   const now = lstatSync(at(directoryFd, name), { throwIfNoEntry: false });
   if (now?.ino !== before?.ino || now?.mtimeMs !== before?.mtimeMs || now?.size !== before?.size) throw stale(path);

@@ -41,7 +41,8 @@ export function directoryToSync(pathFd: number): SyncedDirectory {
 }
 
 /**
- * The same, opened at once: a directory that cannot be read cannot be synced, and then nothing in it may be changed.
+ * Opens the directory to sync at once: a directory that cannot be read cannot be synced, and then nothing in it may be
+ * changed.
  */
 export function openToSync(pathFd: number, durability: Durability): SyncedDirectory {
   const directory = directoryToSync(pathFd);

@@ -10,7 +10,7 @@ export function giveToDirectoryOwner(pathFd: number, { uid, gid }: { uid: number
   if (isRoot && (uid !== 0 || gid !== 0)) chownSync(`/proc/self/fd/${pathFd}`, uid, gid);
 }
 
-/** The same for a handle of an open file. The owner is that of the replaced file, or of the directory. */
+/** Gives an open file to an owner: that of the replaced file, or of the directory. */
 export function giveTo(handle: number, { uid, gid }: { uid: number; gid: number }): void {
   if (isRoot && (uid !== 0 || gid !== 0)) fchownSync(handle, uid, gid);
 }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { canonicalNames } from '../../core/control-files/canonical-name.ts';
 import { gitMarks, gitSettings } from '../../core/control-files/control-file-names.ts';
 import { findControlPath } from '../../core/control-files/find-control-path.ts';
 import type { PathChange, TreePath } from '../../core/history/ports/tree.ts';
@@ -30,9 +31,10 @@ export async function findGuardedChanges(
 
 async function isGuarded(root: GuardedRoot, path: TreePath, ledTo: Awaited<ReturnType<typeof findObeyedPaths>>) {
   if (path.isWellFormed()) return (await findControlFiles(root, path, { obeyed: ledTo })).length > 0;
-  // A name that is not UTF-8 cannot be looked up by its path. The names in the path count as if all of them existed.
+  // A name that is not UTF-8 cannot be looked up by its path, so all names in the path count as existing.
   return (
-    findControlPath(path) !== undefined || path.split('/').some((name) => gitSettings.has(name) || gitMarks.has(name))
+    findControlPath(path) !== undefined ||
+    canonicalNames(path).some((name) => gitSettings.has(name) || gitMarks.has(name))
   );
 }
 
@@ -49,7 +51,7 @@ function findMade(root: GuardedRoot, changes: readonly PathChange[]): ReadonlySe
 }
 
 function* marksOn(path: TreePath): Generator<{ directory: string; mark: string }> {
-  const names = path.split('/');
+  const names = canonicalNames(path);
   for (const [index, mark] of names.entries())
     if (gitMarks.has(mark)) yield { directory: names.slice(0, index).join('/'), mark };
 }

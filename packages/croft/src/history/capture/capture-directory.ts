@@ -41,7 +41,7 @@ export async function readNow(capture: CaptureState, leaf: LeafNode): Promise<bo
 }
 
 interface Listed extends KnownListing {
-  /** Whether the listing says what is on the disk. If something could not be read, it is tried again. */
+  /** Whether the listing is complete. If an entry could not be read, the next capture tries again. */
   readonly isComplete: boolean;
 }
 
@@ -52,7 +52,7 @@ interface ListingPart extends Omit<Listed, 'hash'> {
 
 const nothing: ListingPart = { line: undefined, files: 0, bytes: 0, isComplete: true };
 
-/** Lists a directory, and reads what is not known of it and below it. */
+/** Lists a directory, and reads files in it and below it that are new or changed. */
 export async function captureDirectory(capture: CaptureState, node: DirectoryNode): Promise<Listed> {
   if (capture.scope === 'source') await readRules(capture, node);
   if (node.isCut) capture.missed.add(treePathOf(node));

@@ -130,8 +130,8 @@ export function couldStore(
 }
 
 /**
- * Records what was read. A file written just before it was read is racy: it may have been written again without a
- * trace.
+ * Records the content of a file. A file that was written right before it was read is racy: it may have been written
+ * again without a trace.
  */
 function takeIn(index: TreeIndex, leaf: LeafNode, { entry, identity }: ReadLeaf, atNs: bigint): void {
   index.recordRead(leaf, entry, identity);

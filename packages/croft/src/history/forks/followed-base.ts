@@ -68,7 +68,7 @@ export function createFollowedBase(options: FollowedBaseOptions) {
   }
 
   return {
-    /** Returns what a fork starts from. Makes a base if there is none, or if too much differs. */
+    /** Returns the layers that a fork starts from. Makes a base if there is none, or if too much has changed. */
     async find(signal?: AbortSignal): Promise<BaseState> {
       if ((currentChain.current()?.steps.length ?? 0) >= maxSteps * patience) await renewing;
       const found = await lock.run('', () => currentChain.find(signal));

@@ -27,7 +27,7 @@ export function createFollowedBases() {
     of(key: string, { tree, workspaceFd, bases }: FollowedWorkspace): FollowedBase {
       const found = known.get(tree);
       if (found) return found;
-      // Forgets what an earlier opening of the workspace pinned.
+      // Releases layers that an earlier opening of the workspace pinned.
       forget(key);
       const pins = createLayerPins();
       const base = createFollowedBase({ bases, workspaceFd, tree, pins });

@@ -57,7 +57,7 @@ export function createForkDirectories({ parent: wanted, kinds = ['overlay', 'cop
     list,
     find: (id: string): ForkRecord | undefined => (existsSync(wanted) ? readRecord(join(ready(), id)) : undefined),
     ensure: (record: ForkRecord): void => ensureMounted(join(ready(), record.id), record),
-    /** Replaces what the creator wants to know about the fork. */
+    /** Replaces the creator's note about the fork. */
     note: (record: ForkRecord, about: ForkRecord['about']): void =>
       writeRecord(join(ready(), record.id), { ...record, about }),
 

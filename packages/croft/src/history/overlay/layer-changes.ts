@@ -40,8 +40,8 @@ interface ComparedDirectory extends SideFds {
   /** Whether the directory may have been moved inside the layer: the age of its entries then says nothing. */
   readonly isMoved: boolean;
   /**
-   * Whether it is the same directory as below, and not a new one of that name: only what is in the upper directory can
-   * differ then.
+   * Whether this directory is that of the lower side, and not a new one of the same name: then only entries of the
+   * upper directory can differ.
    */
   readonly isOriginal: boolean;
 }
@@ -136,7 +136,8 @@ function isUntouched(
 ): boolean {
   // A file made in the workspace since, which the layer does not have, says nothing about the command.
   if (!above) return !isWritten && isYounger(below, sides.beganNs);
-  // In an overlay a copied-up file keeps its inode, so the inode alone does not tell. In a copy the clock tells.
+  // In an overlay a copied-up file keeps its inode, so its change shows in the upper directory; in a copy, the clock
+  // shows it.
   if (sides.upper !== undefined) return !isWritten && below?.ino === above.ino;
   return !isMoved && !above.isDirectory() && !isYounger(above, sides.madeNs);
 }

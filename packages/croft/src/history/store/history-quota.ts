@@ -17,7 +17,7 @@ interface HistoryQuotaOptions {
   readonly limits: HistoryLimits;
   /** Returns the bytes that the history uses. */
   size(): number;
-  /** Without it, no account shares the limit. */
+  /** The account that shares the limit. Absent: the history has the limit alone. */
   readonly share?: HistoryShare | undefined;
 }
 

@@ -23,7 +23,7 @@ import { prepareSchema } from './sqlite-schema.ts';
 export interface SqliteStoreOptions {
   /** Writes beyond this size throw `E_STORAGE_FULL`. Without it, the disk is the limit. */
   readonly maxBytes?: number | undefined;
-  /** Limits of what is stored automatically. Without them, everything is stored. */
+  /** Limits on automatic storage. Absent: everything is stored. */
   readonly limits?: HistoryLimits | undefined;
   readonly share?: HistoryShare | undefined;
 }

@@ -8,7 +8,7 @@ import { type ListingCache, toListingContent } from './listing-cache.ts';
 
 const linkMode = 0o777;
 
-/** The entry wanted at a name, and what is wanted below it. */
+/** The new entry of a name, and the new entries below it. */
 interface Wanted {
   entry?: { readonly is: TreeEntry | undefined };
   readonly below: Map<RawName, Wanted>;

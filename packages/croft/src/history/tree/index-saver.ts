@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { IndexFile, IndexMeta } from './index-file.ts';
 import type { TreeIndex } from './tree-index.ts';
 
-/** Runs `work` when nobody uses the tree. */
+/** Runs `work` while no operation uses the tree. */
 export type RunWhenIdle = (work: () => void) => Promise<void>;
 
 /** Rows saved at once: few enough that no caller waits for more than a millisecond. */

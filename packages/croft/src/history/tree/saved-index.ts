@@ -28,7 +28,9 @@ export interface SavedIndex {
   save(inTurn: RunWhenIdle): Promise<void>;
   /** Starts a collection that keeps everything this tree needs, so that no check is necessary after it. */
   startCollection(begin: () => Promise<unknown>): Promise<void>;
-  /** Saves what a moment allows: whoever closes a tree waits for it, and the next start reads the rest again. */
+  /**
+   * Saves as many rows as fit into a moment, because closing waits for it. The next start reads the other files again.
+   */
   close(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface TouchedPath {
   readonly type: 'create' | 'write' | 'remove';
 }
 
-/** Returns what was known of a file when the server last ran. */
+/** Returns the saved row of a file from the last run of the server. */
 export type Remembered = (path: RawName, sighting: Sighting) => Pick<LeafNode, 'entry' | 'isStored'> | undefined;
 
 /** Names that a directory had before it was listed and that the listing has not confirmed yet. */
@@ -102,7 +102,7 @@ export class TreeIndex {
     return this.directories.get(path.slice(0, Math.max(at, 0)))?.children.get(path.slice(at + 1));
   }
 
-  /** Records what was read of a file. */
+  /** Records the content hash of a file, with the identity under which it was read. */
   recordRead(leaf: LeafNode, entry: TreeEntry, identity: FileIdentity): void {
     if (leaf.identity.size !== identity.size) this.#noteChange();
     recordRead(leaf, entry, identity);

@@ -108,7 +108,7 @@ export function dropChild(parent: DirectoryNode, name: RawName): void {
   markDirty(parent);
 }
 
-/** Records what was read of a file or a link. */
+/** Records the content hash of a file or a link, with the identity under which it was read. */
 export function recordRead(leaf: LeafNode, entry: TreeEntry, identity: FileIdentity): void {
   const { kind, mode, size, hash } = leaf.entry ?? {};
   const isSame = kind === entry.kind && mode === entry.mode && size === entry.size && hash === entry.hash;

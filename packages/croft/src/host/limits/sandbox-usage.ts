@@ -16,7 +16,7 @@ interface SandboxUsageOptions {
 const listening = '0A';
 const maxPorts = 100;
 
-/** Measures what the programs of a sandbox use. */
+/** Measures the resources that the programs of a sandbox use. */
 export function createUsageReader(options: SandboxUsageOptions): () => Promise<SandboxUsage> {
   return async () => ({ ...(await readUse(options)), ports: readListeningPorts(options.pid) });
 }
@@ -34,7 +34,10 @@ async function readMemory(thread: MeasuringThread, namespace: string | undefined
   return (await thread.ask('usage', { namespace, memoryBytes: Number.POSITIVE_INFINITY })).memoryBytes;
 }
 
-/** Returns where programs listen. None for a sandbox that shares the network of this machine, whose ports are not its own. */
+/**
+ * Returns the addresses at which programs of a sandbox listen; none for a sandbox that shares the network of this
+ * machine, whose ports are not its own.
+ */
 export function readListeningPorts(pid: number): ListeningPort[] {
   if (networkOf(pid) === networkOf('self')) return [];
   const found = ['tcp', 'tcp6'].flatMap((table) => parseListeners(readTable(pid, table)));

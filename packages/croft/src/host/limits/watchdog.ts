@@ -35,7 +35,7 @@ export interface Watchdog {
   watch(running: RunningProgram): RunningProgram;
   /** Returns and removes the limits for which programs were killed since the last call. */
   takeDenials(): SandboxDenial[];
-  /** Measures what the programs of the sandbox use. */
+  /** Measures the resources that the programs of the sandbox use. */
   usage(): Promise<SandboxUsage>;
   stop(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * A lock for work that may run side by side (`enter`) and work that must run alone (`alone`). Exclusive work waits for
- * everything that came before it, and everything that comes later waits for it. Not re-entrant.
+ * Makes a lock for work that may run side by side (`enter`) and work that must run alone (`alone`). Exclusive work
+ * waits for all earlier work, and all later work waits for it. Not re-entrant.
  */
 export function createSharedExclusiveLock() {
   /** The last exclusive work that was requested, and all shared work that came after it. */

@@ -62,7 +62,7 @@ function mustPause(since: number): boolean {
   return false;
 }
 
-/** As `Array.filter`, in turns: for many items or a slow test. */
+/** Filters in turns: for many items or a slow test. */
 export async function filterInTurns<Item>(items: readonly Item[], test: (item: Item) => boolean): Promise<Item[]> {
   const turn = createTurns();
   const found: Item[] = [];

@@ -1,4 +1,4 @@
-/** A period in which this thread did not answer anybody. */
+/** A period in which this thread ran no callback. */
 export interface Stall {
   readonly durationMs: number;
   /**

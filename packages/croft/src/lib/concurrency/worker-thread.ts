@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
-import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { parentPort, type Transferable, type Worker } from 'node:worker_threads';
 import { joinWorkersGroup } from '../cgroup/put-server-first.ts';
+import { startWorker } from './start-worker.ts';
 
 interface WorkerThread<Question, Answer> {
   /** Rejects when the thread ends before it has answered. */
@@ -17,13 +18,21 @@ interface Answered<Answer> {
   readonly answer: Answer;
 }
 
-const idleMs = 30_000;
+interface WorkerThreadOptions {
+  /** How long the worker stays without a question. 30 seconds if left out: starting one takes about 30 ms. */
+  readonly idleMs?: number;
+  /** Megabytes for objects that are soon forgotten. */
+  readonly youngGenerationMb?: number;
+}
 
 /**
  * Runs a module that calls `answerQuestions` in a worker thread, so that this thread is not blocked. The worker starts
- * with the first question and stops after 30 idle seconds.
+ * with the first question.
  */
-export function createWorkerThread<Question, Answer>(module: URL): WorkerThread<Question, Answer> {
+export function createWorkerThread<Question, Answer>(
+  module: URL,
+  { idleMs = 30_000, youngGenerationMb = 12 }: WorkerThreadOptions = {},
+): WorkerThread<Question, Answer> {
   const open = new Map<number, PromiseWithResolvers<Answer>>();
   let worker: Worker | undefined;
   let nextId = 1;
@@ -44,11 +53,8 @@ export function createWorkerThread<Question, Answer>(module: URL): WorkerThread<
   };
 
   function start(): Worker {
-    const started = new Worker(module, {
-      ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } },
-      // The worker uses descriptors that other threads opened, and hands out none of its own.
-      trackUnmanagedFds: false,
-    });
+    // The worker uses descriptors that other threads opened, and hands out none of its own.
+    const started = startWorker(module, { oldGenerationMb: 256, youngGenerationMb }, { trackUnmanagedFds: false });
     started.on('message', ({ id, answer }: Answered<Answer>) => {
       open.get(id)?.resolve(answer);
       open.delete(id);

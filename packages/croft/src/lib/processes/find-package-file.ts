@@ -13,7 +13,7 @@ export function findPackageFile(packages: readonly string[], file: string): stri
   return path !== undefined && existsSync(path) ? path : undefined;
 }
 
-/** As Node looks for packages: in `node_modules` of each directory above. */
+/** Finds a package as Node does: in `node_modules` of each directory above. */
 function findPackage(from: string, name: string): string | undefined {
   for (let directory = from; ; directory = dirname(directory)) {
     const path = join(directory, 'node_modules', name);

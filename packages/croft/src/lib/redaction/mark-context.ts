@@ -9,7 +9,7 @@ export interface MarkContext {
   readonly line: string | undefined;
   /** The line with the lines above and below. */
   readonly near: string;
-  /** The text before it on its line; `undefined` if there is none. */
+  /** The text before the mark on its line; `undefined` if there is none. */
   readonly words: string | undefined;
   readonly label: string;
 }

@@ -25,7 +25,7 @@ const maxLineChars = 160;
 /** Matches characters of code, which no key holds. */
 const code = /[(){}[\];<>$`]/;
 
-/** Matches where a key without an end so far can be no key any more, or what comes after it. */
+/** Matches the place where an unfinished key must have ended: text that cannot belong to a key. */
 export const keyEndPattern = new RegExp(`(?<=-----END [A-Z ]{0,48}${privateKeyLabel}(?: BLOCK)?-----)|${code.source}`);
 
 /**
@@ -96,7 +96,7 @@ export function openKeyStart(text: string): number {
   return Math.min(...starts.map((start) => start ?? text.length));
 }
 
-/** Tells whether a line that begins so may be one of a key. */
+/** Whether a line with this beginning may be a line of a key. */
 export function mayBeKeyLine(beginning: string): boolean {
   return kindOf(beginning) !== 'other';
 }

@@ -53,9 +53,18 @@ test('a long diff is cut, and says how much is missing', () => {
   expect(compactDiff('', after, { maxLines: 21 })).not.toContain('…');
 });
 
+const large = Array.from({ length: 600 }, (_, index) => `same ${index}\nold ${index}\n`).join('');
+
+test('of a large region only the changed lines are shown if their number stays', () => {
+  const after = large.replaceAll(/^old (\d*)0$/gm, 'new $10');
+  const lines = compactDiff(large, after, { context: 0, maxLines: 10_000 }).split('\n');
+  expect(lines.filter((line) => line.startsWith('@@'))).toHaveLength(60);
+  expect(lines.slice(0, 3)).toEqual(['@@ -2,1 +2,1 @@', '-old 0', '+new 0']);
+});
+
 test('a region too large to compare becomes one replaced block', () => {
-  const before = Array.from({ length: 600 }, (_, index) => `same ${index}\nold ${index}\n`).join('');
-  const after = before.replaceAll('old', 'new');
+  const before = large;
+  const after = before.replaceAll('old', 'new').replace('new 300', 'new\n300');
   const lines = compactDiff(before, after, { maxLines: 10_000 }).split('\n');
   expect(lines.filter((line) => line.startsWith('@@'))).toHaveLength(1);
   expect(lines.slice(2, 5)).toEqual(['-old 0', '-same 1', '-old 1']);

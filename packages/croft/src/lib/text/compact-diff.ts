@@ -23,8 +23,8 @@ interface Edit {
  * Returns the hunks of a unified diff without file header or final newline; '' for equal texts.
  *
  * Lines are shown without their `\r`, so a changed line ending looks like a line replaced by itself. Of a long line
- * only the part around its first change is shown. A large rewritten region becomes one replaced block instead of being
- * compared line by line.
+ * only the part around its first change is shown. A large rewritten region with another number of lines becomes one
+ * replaced block instead of being compared line by line.
  */
 export function compactDiff(
   before: string,
@@ -129,7 +129,8 @@ function toEdits(before: string[], after: string[]): Edit[] {
 function pairEqualLines(before: string[], after: string[]): (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
   const cells = before.length * after.length;
-  if (cells === 0 || cells > maxTableCells) return pairs;
+  if (cells === 0) return pairs;
+  if (cells > maxTableCells) return pairInPlace(before, after);
   // Lines are compared as numbers, because a long line would be compared again in every cell of the table.
   const ids = new Map([...before, ...after].map((line, index) => [line, index]));
   const oldIds = before.map((line) => ids.get(line));
@@ -141,6 +142,12 @@ function pairEqualLines(before: string[], after: string[]): (readonly [number, n
     else if ((lengths[(old + 1) * width + now] ?? 0) >= (lengths[old * width + now + 1] ?? 0)) old++;
     else now++;
   return pairs;
+}
+
+/** Edits such as a rename change lines without adding any. Returns the lines that are equal at the same number. */
+function pairInPlace(before: string[], after: string[]): (readonly [number, number])[] {
+  if (before.length !== after.length) return [];
+  return before.flatMap((line, index) => (line === after[index] ? [[index, index] as const] : []));
 }
 
 /** Returns a table with a row per old and a column per new line: the length of the common subsequence from there on. */

@@ -29,7 +29,7 @@ export function createVisibleTextDecoder() {
       held = bytes.subarray(decoded.bytes.length);
       return decoded;
     },
-    /** Returns what was held back because the next piece could have completed it. */
+    /** Returns the last bytes, which were held back because the next piece could have completed them. */
     end(): VisibleText {
       const decoded = decode(held, true);
       held = noBytes;

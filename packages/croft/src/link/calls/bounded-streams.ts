@@ -5,7 +5,7 @@ import { AppError } from '@croft/protocol';
 const pieceBytes = 256 * 1024;
 
 /**
- * Yields what a stream delivers. Throws `E_TIMEOUT` if the stream delivers nothing for `idleMs`. `null` means no limit.
+ * Yields the pieces of a stream. Throws `E_TIMEOUT` if the stream delivers nothing for `idleMs`. `null` means no limit.
  */
 export async function* withIdleTimeout(stream: Readable, idleMs: number | null): AsyncGenerator<Buffer> {
   const iterator: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
@@ -63,9 +63,7 @@ export function* toPieces(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 interface SendOptions {
-  /**
-   * Aborts when nobody wants the bytes any more. Sending stops, and the caller knows the reason from its own signal.
-   */
+  /** Aborts when the bytes are no longer needed. Sending stops, and the caller knows the reason from its own signal. */
   readonly signal: AbortSignal;
   /** `onStalled` is called when the reader takes no piece for this long. Without it, there is no limit. */
   readonly idleMs?: number | null | undefined;

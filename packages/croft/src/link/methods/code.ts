@@ -40,7 +40,10 @@ function defineQuestion<Shape extends z.ZodRawShape, Answer extends z.ZodType>(
 
 export const CodeActivity = z.object({ activity: z.string().max(300) });
 
-/** Only a place outside the workspace has a path that does not lie in it. */
+/**
+ * Whether the path of a location is valid: only a location outside the workspace may have a path that does not lie in
+ * it.
+ */
 function isWhere({ path, isExternal }: { readonly path: string; readonly isExternal: boolean }): boolean {
   return isExternal || InsidePath.min(1).safeParse(path).success;
 }

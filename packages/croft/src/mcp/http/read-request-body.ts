@@ -17,7 +17,7 @@ export async function readJson(request: Request): Promise<Read> {
   try {
     return { request, parsedBody: JSON.parse(body) };
   } catch {
-    // Not JSON: the protocol layer refuses it in its own words.
+    // The protocol layer answers a body that is not JSON.
     const { url, method, headers, signal } = request;
     return { request: new Request(url, { method, headers, body, signal }) };
   }

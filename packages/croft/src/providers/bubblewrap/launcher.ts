@@ -52,7 +52,7 @@ async function start(spawner: Spawner, maker: string, options: LaunchOptions): P
   return { spawned, pid: await entry.enter(spawned).catch((cause) => endWith(spawned, cause)) };
 }
 
-/** Kills a sandbox that did not start, and throws with what it printed as the reason. */
+/** Kills a sandbox that did not start, and throws with its output as the reason. */
 export async function endWith(spawned: Spawned, cause: unknown): Promise<never> {
   spawned.kill();
   const words = await spawned.ended;

@@ -34,7 +34,10 @@ export interface ContainerMount {
   readonly BindOptions: { readonly Propagation: 'rprivate'; readonly NonRecursive: boolean };
 }
 
-/** Everything of this machine that a container sees. If two mounts have the same target, the last one counts. */
+/**
+ * Returns the mounts of a container: all files of this machine that it sees. If two mounts have the same target, the
+ * last one counts.
+ */
 export function toContainerMounts({ spec, init, serverSocket, proxySocket, tools }: MountsOptions): ContainerMount[] {
   const { cacheDirectory, directoryFd, network, readable } = spec;
   const mounts = [

@@ -15,7 +15,7 @@ interface BoxParts {
   readonly gone: Promise<void>;
 }
 
-/** A box in which nothing runs does not keep this process alive. */
+/** Wraps a started box as a `SearchBox`. An idle box does not keep this process alive. */
 export function toSearchBox({ init, socket, child, gone }: BoxParts): SearchBox {
   let underWay = 0;
   child.unref();

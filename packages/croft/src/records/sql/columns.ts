@@ -22,7 +22,7 @@ export function text(name: string): Column<string> {
   return { name, write: (field) => field, read: String };
 }
 
-/** One of a fixed set of words. */
+/** A column that holds one of a fixed set of words. */
 export function word<Word extends string>(name: string): Column<Word> {
   return { name, write: (field) => field, read: (stored) => stored as Word };
 }

@@ -26,7 +26,7 @@ type FileAction = 'file.write' | 'file.rename' | 'file.remove';
 
 interface Changing {
   readonly action: FileAction;
-  /** One path, or two for a rename. */
+  /** The path of the change; two paths for a rename. */
   readonly details: Readonly<Record<string, string>>;
 }
 

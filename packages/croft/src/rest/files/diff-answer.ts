@@ -3,7 +3,7 @@ import type { FileDiff } from '../../core/history/ports/history.ts';
 /** Enough for a person. A tree can have far more. */
 const maxChanges = 2000;
 
-/** Changes of paths as people see them: how many, and the first of them with their text. */
+/** Converts changed paths to an answer: their number, and the first of them with their text. */
 export function toDiffAnswer(diffs: readonly FileDiff[]) {
   const changes = diffs.slice(0, maxChanges).map(({ text, path, ...change }) => ({
     ...{ path: path.toWellFormed(), ...change },

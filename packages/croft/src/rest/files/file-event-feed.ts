@@ -2,7 +2,7 @@ import type { FileEvent } from '@croft/protocol';
 import type { ChangeBatch, ChangeFeed } from '../../core/content/changes/change-feed.ts';
 import { toEventText } from '../http/event-stream.ts';
 
-/** A change feed as one client is sent it, after the event that it saw last. */
+/** Converts a change feed to events for one client, after the event that the client saw last. */
 export function toFileEventFeed(feed: ChangeFeed, lastId: string | undefined, now: () => Date) {
   const cursor = feed.enter(lastId);
   return {

@@ -21,7 +21,7 @@ export function readPath(text: string | undefined): string {
   return text;
 }
 
-/** The same, where an empty path means the root. */
+/** Reads the path of a directory; an empty path is the root. */
 export function readDirectory(text: string | undefined): string {
   return text === undefined || text === '' ? '' : readPath(text);
 }

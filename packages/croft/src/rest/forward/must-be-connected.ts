@@ -3,8 +3,8 @@ import type { Cluster } from '../../app/cluster/cluster.ts';
 import { forwardRefusal } from './forward-refusal.ts';
 
 /**
- * Throws while this server cannot reach its database. Other servers may have taken over what this one had, and a caller
- * must not wait for a database that is known to be away.
+ * Throws while this server cannot reach its database. Other servers may have taken over its leases, and a caller should
+ * not wait for a database that does not answer.
  */
 export function mustBeConnected(cluster: Pick<Cluster, 'isCutOff'> | undefined): void {
   if (!cluster?.isCutOff()) return;

@@ -117,7 +117,7 @@ function addressOf(holding: Holding): string {
   return holding.kind === 'elsewhere' ? holding.server.address : 'that had it';
 }
 
-/** Another server died, and this one has taken over. */
+/** Serves a request whose body was kept, because the other server died and this one has taken over. */
 function serveKept(cluster: ForwardingCluster, c: Context, holding: Holding, body: KeptBody): undefined {
   const { method, headers, url, signal } = c.req.raw;
   if (Buffer.isBuffer(body)) c.req.raw = new Request(url, { method, headers, signal, body: new Uint8Array(body) });

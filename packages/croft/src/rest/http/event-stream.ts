@@ -115,7 +115,7 @@ export function acceptsEvents({ headers }: Request): boolean {
   return headers.get('accept')?.includes('text/event-stream') ?? false;
 }
 
-/** One event as text. The data is one line, because JSON has no line breaks. */
+/** Renders one event. The data is one line, because JSON has no line breaks. */
 export function toEventText(data: unknown, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }

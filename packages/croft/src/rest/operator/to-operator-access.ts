@@ -22,8 +22,8 @@ interface OperatorAccessOptions {
 }
 
 /**
- * Shows the workspaces that flags name as one account, so that the same routes serve them. What only accounts have
- * (keys, secrets, runners) is that of an account without any.
+ * Shows the workspaces that flags name as one account, so that the same routes serve them. For keys, secrets and
+ * runners, it is an account that has none.
  */
 export function toOperatorAccess(accounts: RestPlatform, options: OperatorAccessOptions): OperatorAccess {
   const { app, token, local, files } = options;

@@ -9,7 +9,7 @@ export interface DocsFile {
   readonly type: string;
   readonly etag: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same, compressed. Absent for what is compressed already. */
+  /** The content compressed by gzip. Absent for files that are compressed already. */
   readonly gzipped?: Uint8Array<ArrayBuffer>;
 }
 
@@ -30,7 +30,9 @@ const types: Readonly<Record<string, string>> = {
 };
 const compress = promisify(gzip);
 
-/** Opens what `scripts/docs.ts` has built. Reads a file when it is asked for first, and keeps it: the site has 3 MB. */
+/**
+ * Opens the site that `scripts/docs.ts` has built. Reads a file at its first request, and keeps it: the site has 3 MB.
+ */
 export function openDocsFiles(directory: string): DocsFiles {
   const files = new Map<string, Promise<DocsFile>>();
   let names: Promise<ReadonlySet<string>> | undefined;

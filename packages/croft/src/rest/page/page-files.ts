@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file of the page. Its name has a hash of its content, so that it never changes. */
+/** A file of the page. Its name has a hash of its content, so the content of a name never changes. */
 export interface PageAsset {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context, Next } from 'hono';
 import type { PageAsset, PageFiles } from './page-files.ts';
 
-/** Addresses that the page shows. It reads them itself, and says so if there is nothing. */
+/** Addresses for which the page is sent. The page itself reads the address, and says if there is nothing. */
 const views = /^\/(?:(?:approvals|workspaces|agents)(?:\/.*)?|machines|audit|keys|terminal)?$/;
 const assets = '/assets/';
 

@@ -2,7 +2,7 @@ import type { Records, Tables } from '../../core/accounts/ports/records.ts';
 import { storeCallRecords } from '../../core/accounts/ports/store-call-records.ts';
 import type { RestPlatform } from './rest-platform.ts';
 
-/** Runs `work` with a platform whose records are one transaction: all of its changes are written, or none. */
+/** Runs `work` with a platform on one transaction of the records: all of its changes are stored, or none. */
 export function inTransaction<T>(
   platform: RestPlatform,
   work: (bound: RestPlatform, tables: Tables) => Promise<T>,

@@ -19,7 +19,7 @@ interface AgentsMcp {
   ): Promise<Response>;
 }
 
-/** Adapts the platform to what the REST API serves. */
+/** Makes the port of the REST API from the parts of the platform. */
 export function toRestPlatform(parts: Parts, mcp: AgentsMcp, adminToken: string): RestPlatform {
   const { records, vault, registry, registryOn, approvalInbox, files, histories, forks, removeFiles, terminals } =
     parts;

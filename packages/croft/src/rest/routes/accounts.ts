@@ -1,7 +1,7 @@
 import { AccountList, AccountMade, CreateAccount, PageQuery } from '@croft/protocol';
 import { defineRoute } from '../platform/route.ts';
 
-/** For the admin alone. */
+/** Routes over all accounts, for the admin alone. */
 export const accountListRoutes = [
   defineRoute({
     method: 'POST',

@@ -31,7 +31,7 @@ export const auditRoutes = [
   }),
 ];
 
-/** For the admin alone, because one trail covers all accounts. */
+/** Routes of the whole audit trail, for the admin alone, because one trail covers all accounts. */
 export const auditTrailRoutes = [
   defineRoute({
     method: 'GET',

@@ -28,7 +28,7 @@ export interface UpgradeHandler {
    * refuse the request.
    */
   accept(knock: UpgradeRequest): Promise<((socket: WebSocket) => void) | undefined>;
-  /** Says which server has what the request needs. Absent or `undefined`: this one. */
+  /** Finds the server of the upgrade. Absent or `undefined`: this one. */
   findHolder?(cluster: ForwardingCluster, knock: UpgradeRequest): Promise<Holding | undefined>;
 }
 

@@ -29,6 +29,11 @@ const guardEdits: Partial<Record<Guard, readonly InitEdit[]>> = {
       '$& if (entry != NULL) return 0;',
     ],
     [
+      'init/guard/misspelt-names.c',
+      /int is_misspelt\(const struct parent_entry \*entry\) \{/,
+      '$& if (entry != NULL) return 0;',
+    ],
+    [
       'init/guard/settings-drafts.c',
       /int is_others_draft\(const struct parent_entry \*entry\) \{/,
       '$& if (entry != NULL) return 0;',

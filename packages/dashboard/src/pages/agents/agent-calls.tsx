@@ -10,7 +10,7 @@ import { useResource } from '../../server/use-resource.ts';
 import { CallPanel } from '../calls/call-panel.tsx';
 import { CallRow } from '../calls/call-row.tsx';
 
-/** The calls of one agent: those of the feed, and before them those that the trail has. */
+/** The calls of one agent: from the feed, and older ones from the audit trail. */
 export function AgentCalls({ id }: { readonly id: string }) {
   const query = toSearch({ order: 'newest', agent: id, limit: 200 });
   const audit = useResource<{ audit: readonly AuditRecord[] }>(`/v1/audit${query}`);

@@ -46,7 +46,7 @@ export const clients: readonly ClientConfiguration[] = [
   },
 ];
 
-/** Not every program knows that names below `localhost` are this machine. */
+/** Returns the server's URL, with 127.0.0.1 in place of a name below `localhost`, which not every program resolves. */
 export function toServerUrl({ protocol, hostname, port }: Location, path: string): string {
   const host = hostname.endsWith('.localhost') ? '127.0.0.1' : hostname;
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}${path}`;

@@ -7,7 +7,7 @@ import { request } from '../../server/request.ts';
 import { mayDo, session } from '../../server/session.ts';
 import { clients, toServerUrl } from './client-configurations.ts';
 
-/** The configuration of an MCP client for this agent, to take away. */
+/** The configuration of an MCP client for this agent, to copy. */
 export function ConnectAgent({ agent }: { readonly agent: Agent }) {
   const [name, setName] = useState(clients[0]?.name ?? '');
   const [secret, setSecret] = useState<string | undefined>(undefined);

@@ -14,7 +14,7 @@ type Tool = z.output<typeof AgentTool>;
 
 type Outlook = Pick<CallOutlook, 'outcome' | 'reason' | 'approval' | 'error'>;
 
-/** Asks what a call would do, and runs it if the person wants that. */
+/** A form that says what a call would do, and runs it if the person wants that. */
 export function TryCall({ id, fence }: { readonly id: string; readonly fence: AgentFence }) {
   const tools = useResource<{ tools: readonly Tool[] }>(`/v1/agents/${segment(id)}/tools`);
   return (

@@ -11,8 +11,8 @@ import { ApprovalCard } from './approval-card.tsx';
 import { toSummary } from './describe-approval.ts';
 
 /**
- * One call to decide, and below it the others. A card stays until the person goes on, also after it is decided: nothing
- * comes under the pointer by itself.
+ * One approval to decide, and the others below it. A decided card stays until the person goes on, so that no other card
+ * moves under the pointer.
  */
 export function ApprovalsPage({ id }: { readonly id?: string }) {
   const waiting = pendingApprovals.value;

@@ -9,7 +9,7 @@ import { useAction } from '../../parts/use-action.ts';
 import { request } from '../../server/request.ts';
 import { invalidate } from '../../server/use-resource.ts';
 
-/** A key or a click that was meant for what was there before does nothing. */
+/** For this time, keys and clicks are ignored: they were meant for the card before. */
 const armsAfterMs = 300;
 
 interface DecisionBarProps {
@@ -33,7 +33,7 @@ export function DecisionBar({ approval, blockedBy, shownAt }: DecisionBarProps) 
       await request('POST', path, { body });
       announce(body.decision === 'approve' ? 'Approved' : 'Denied');
     } finally {
-      // Also if somebody else was first: then the card says who.
+      // Also read again if another person decided first: then the card names that person.
       invalidate('/v1/approvals');
     }
   });

@@ -14,7 +14,7 @@ interface CallRowProps {
   readonly isSelected: boolean;
 }
 
-/** One line: when, who, what, how it went. */
+/** One call in one line: time, caller, tool, outcome. */
 export function CallRow({ row, isSelected }: CallRowProps) {
   const { at, outcome, tool } = row;
   return (
@@ -61,7 +61,7 @@ export function nameOfCaller({ agentId, session, outcome }: FeedRow): string {
 
 const layers: Readonly<Record<string, string>> = { file: 'files', network: 'network', 'system-call': 'system call' };
 
-/** A limit by its name; everything else by what the fence kept it from. */
+/** Describes a violation: a limit by its name, everything else by the refused target. */
 function describeViolation({ layer, rule }: FeedRow['violations'][number]): string {
   return layers[layer] ?? (rule || 'refused');
 }

@@ -18,7 +18,7 @@ export function RunningOutput({ call }: { readonly call: FeedRow }) {
     const path = `/v1/agents/${segment(call.agentId)}/calls/${segment(call.key)}/output`;
     const stopping = new AbortController();
     const read = async () => {
-      // A call that runs no command has no output, and one that has just ended has none any more.
+      // There is no output if the call runs no command, or has just ended.
       const answer = await request<CallOutput>('GET', path, { signal: stopping.signal }).catch(() => undefined);
       if (answer && !stopping.signal.aborted) setOutput(answer.output);
     };

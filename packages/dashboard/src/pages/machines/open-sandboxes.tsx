@@ -5,7 +5,7 @@ import { Sparkline } from '../../parts/sparkline.tsx';
 import { toCount, toSize } from '../../text/format-times-and-sizes.ts';
 import { type Meter, mostReadings } from './sandbox-meters.ts';
 
-/** The sandboxes of one definition that are open now: where, for whom, and what they use. */
+/** The open sandboxes of one definition: their workspace, their user, and their usage. */
 export function OpenSandboxes({ meters }: { readonly meters: readonly Meter[] }) {
   return (
     <ul class="meters">

@@ -3,7 +3,7 @@ import type { LiveSandboxes, OpenSandbox } from '@croft/protocol';
 /** Usage of one open sandbox in the last minute, oldest reading first. */
 export interface Meter {
   readonly open: OpenSandbox;
-  /** Processors in use: 1 is one of them, all the time. */
+  /** Used processors: 1 is one processor all the time. */
   readonly processors: readonly number[];
   readonly memoryBytes: readonly number[];
 }
@@ -11,7 +11,7 @@ export interface Meter {
 /** A minute, at one reading in two seconds. */
 export const mostReadings = 30;
 
-/** Adds a reading to what was read before. A sandbox that is closed is forgotten. */
+/** Adds a reading to the earlier ones. Drops closed sandboxes. */
 export function addReading(
   before: readonly Meter[],
   earlier: LiveSandboxes | undefined,

@@ -7,10 +7,10 @@ import { addReading, type Meter } from './sandbox-meters.ts';
 type Meters = ReadonlyMap<string, readonly Meter[]>;
 
 const roundMs = 2000;
-/** One request in this time, however many sandboxes there are: an account has a limit of requests. */
+/** Shortest time between two requests, however many sandboxes there are, because accounts have a rate limit. */
 const perRequestMs = 150;
 
-/** Reads what the open sandboxes of each definition use, every two seconds while the page is seen. */
+/** Reads the usage of the open sandboxes of each definition, every two seconds while the page is visible. */
 export function useMeters(sandboxIds: readonly string[]): Meters {
   const [meters, setMeters] = useState<Meters>(new Map());
   const key = sandboxIds.join(' ');

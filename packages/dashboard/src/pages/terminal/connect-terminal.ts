@@ -35,7 +35,7 @@ const subprotocol = 'croft.terminal.1';
 const firstWaitMs = 250;
 const slowestMs = 5000;
 
-/** A terminal that survives cut connections. Nothing is typed but what the person types. */
+/** Connects to a terminal, and again after a cut connection. Sends only the keys of the person. */
 export function connectTerminal(options: ConnectOptions) {
   const line = new TerminalLine(options);
   void line.connect();
@@ -45,7 +45,7 @@ export function connectTerminal(options: ConnectOptions) {
 class TerminalLine {
   readonly #options: ConnectOptions;
   #socket: WebSocket | undefined;
-  /** The terminal to go on with, and how many of its bytes have come. */
+  /** Id of the terminal to resume, and the number of its bytes that arrived. */
   #current: string | undefined;
   #seen: number | undefined;
   /** Bytes up to here were on a screen before. */

@@ -3,7 +3,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import type { TerminalScreen } from './connect-terminal.ts';
 
-/** xterm makes `<style>` elements and takes no nonce, so that every new one gets it before it is put anywhere. */
+/** Gives every `<style>` element that xterm creates the nonce of the page, because xterm takes no nonce. */
 function stampStyles(): void {
   const nonce = document.querySelector<HTMLElement>('meta[property=csp-nonce]')?.nonce ?? '';
   const create = document.createElement.bind(document);

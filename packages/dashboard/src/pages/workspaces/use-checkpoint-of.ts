@@ -5,7 +5,10 @@ import { useResource } from '../../server/use-resource.ts';
 
 const slackMs = 1000;
 
-/** The checkpoint that a call left. Older ones, and those of runners, do not name it: then one and only one may fit. */
+/**
+ * Finds the checkpoint of a call. Older checkpoints, and those of runners, do not name their call: then exactly one
+ * must fit.
+ */
 export function findCheckpointOf(row: FeedRow, checkpoints: readonly Checkpoint[]): Checkpoint | undefined {
   const own = checkpoints.find(({ call }) => call === row.key);
   if (own) return own;

@@ -11,7 +11,7 @@ export interface AiSchema {
   };
 }
 
-/** The server checks the input, and says what is wrong with it in words for a model. */
+/** Passes the schema on without checks: the server checks the input, and its error is written for a model. */
 export function toAiSchema(schema: Record<string, unknown>): AiSchema {
   return {
     '~standard': {

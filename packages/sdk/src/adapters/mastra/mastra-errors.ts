@@ -16,7 +16,7 @@ const classes: Readonly<Record<string, new (path: string) => Error>> = {
   E_NOT_A_FILE: IsDirectoryError,
 };
 
-/** Mastra tells failures apart by its own classes. */
+/** Converts an error to the class by which Mastra recognises the failure. */
 export function toMastraError(thrown: unknown, path: string): unknown {
   const known = CroftError.is(thrown) ? classes[thrown.code] : undefined;
   return known ? new known(path) : toModelError(thrown);

@@ -26,7 +26,7 @@ export async function appendAudit(tables: Tables, { at, details, ...rest }: Audi
   await tables.audit.append([{ ...rest, at: at.toISOString(), details: JSON.stringify(details) }]);
 }
 
-/** How many rows one request reads at most, so that no filter keeps a server busy for long. */
+/** Most rows that one request reads, so that no filter keeps a server busy for long. */
 const maxScanned = 5000;
 
 export function createAuditLog(context: { readonly records: Records; readonly vault: Pick<Vault, 'open'> }): AuditLog {

@@ -52,8 +52,8 @@ function mergeArray(
 }
 
 /**
- * Finds the stored element that a masked element stands for. All visible parts must be equal: otherwise a secret could
- * move to another element, such as from one server's settings to those of another.
+ * Finds the stored element for a masked element. All visible parts must be equal: otherwise a secret could move to
+ * another element, such as the settings of another server.
  */
 function findMaskedSource(
   stored: readonly unknown[],

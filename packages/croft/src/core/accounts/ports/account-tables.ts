@@ -28,11 +28,12 @@ export interface AccountTable {
   update(row: AccountRow): Promise<boolean>;
   remove(accountId: string): Promise<boolean>;
   /**
-   * Counts the changes that affect what calls of an account may do: to its row, keys, agents, sandboxes, workspaces and
-   * secrets, and to the set of its sessions. While the count is the same, what was read of these is still valid.
+   * Counts the changes that affect the rights of an account's calls: changes of its row, keys, agents, sandboxes,
+   * workspaces and secrets, and of the set of its sessions. While the count is the same, earlier answers about these
+   * are still valid.
    */
   changes(accountId: string): Promise<number>;
-  /** The same count, with `sessionMoves`, in one statement. */
+  /** Returns `changes` and `sessionMoves` in one statement. */
   counts(accountId: string): Promise<AccountCounts>;
 }
 
@@ -92,7 +93,7 @@ export interface DataDirectoryTable {
   all(): Promise<readonly DataDirectoryRow[]>;
   /** Binds a workspace that no directory has. False when it is bound already. */
   claim(accountId: string, workspaceId: string, id: string): Promise<boolean>;
-  /** Moves every workspace of the directory `from`, and what is to be removed from it, to `to`. Returns how many. */
+  /** Moves every workspace, and every pending removal, from the data directory `from` to `to`. Returns how many. */
   adopt(from: string, to: string): Promise<number>;
   /** Notes that a directory has files of a workspace whose record is removed in the same change. */
   addOrphaned(row: OrphanedFilesRow): Promise<void>;

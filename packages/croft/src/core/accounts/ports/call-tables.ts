@@ -11,7 +11,7 @@ export interface ApprovalRow {
   readonly session: string;
   readonly tool: string;
   readonly workspace: string;
-  /** Sealed: the exact input, and what a person is shown of it. */
+  /** The exact input, and the text that a person sees of it. Sealed. */
   readonly content: string;
   /** Hash of exactly this call in this session. */
   readonly hash: string;

@@ -50,7 +50,10 @@ export interface Records extends AsyncDisposable {
   readonly notices?: RecordsNotices | undefined;
 }
 
-/** Short messages to all servers of one database, this one too. A message may be lost: they only save a poll its wait. */
+/**
+ * Short messages to all servers of one database, this one included. A message may be lost: it only saves the receiver
+ * the wait for its next poll.
+ */
 export interface RecordsNotices {
   /** Never throws. */
   send(text: string): void;

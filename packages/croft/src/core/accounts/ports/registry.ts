@@ -206,9 +206,9 @@ export interface SandboxConfig extends RunnerChoice {
   readonly size?: 'tiny' | 'xsmall' | 'small' | 'medium' | 'large' | undefined;
   readonly snapshot?: string | undefined;
   readonly runtimes: readonly ('bash' | 'python' | 'node')[];
-  /** In seconds. */
+  /** Time limit of a command, in seconds. */
   readonly timeout?: number | undefined;
-  /** In megabytes. */
+  /** Memory limit of the sandbox, in megabytes. */
   readonly memoryLimit?: number | undefined;
   readonly outputLimitBytes?: number | undefined;
   readonly envVars?: Readonly<Record<string, string>> | undefined;

@@ -53,7 +53,7 @@ export function comparable({ name, description, config }: ResourceView<unknown>)
   return { name, ...(description && { description }), config };
 }
 
-/** Returns a record as its owner may see it: with secrets masked, and without what is for the server itself. */
+/** Returns a record as its owner may see it: with secrets masked, and without fields that only the server uses. */
 export function maskedView<Config>({ directory: _, ...view }: ResourceView<Config>): ResourceView<Config> {
   const config = maskSecrets(view.config);
   // Masking changes values in a config, never its shape.

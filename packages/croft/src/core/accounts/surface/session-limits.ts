@@ -30,7 +30,7 @@ export function tightenLimits(outer: SessionLimits, inner: SessionLimits): Sessi
   };
 }
 
-/** Applies limits to what an agent has. Throws for a workspace that the agent does not have. */
+/** Applies session limits to the surface of an agent. Throws for a workspace that the agent does not have. */
 export function narrowSurface(
   surface: AgentSurface,
   { workspaces, permissionMode, readOnly }: SessionLimits,

@@ -18,7 +18,7 @@ export function isInBucket({ config }: AttachedWorkspace['record']): boolean {
   return config.storage.provider === 's3';
 }
 
-/** Whether the workspace is on whichever machine has its sandbox, because nobody bound it to one. */
+/** Whether the workspace is in a bucket and bound to no machine: the machine of its sandbox opens it. */
 export function hasNoHome({ record }: AttachedWorkspace): boolean {
   return isInBucket(record) && record.config.home === undefined;
 }

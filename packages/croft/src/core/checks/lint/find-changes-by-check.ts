@@ -48,8 +48,8 @@ function choose(changes: readonly PathChange[]): PathChange[] {
 }
 
 /**
- * A name that is no UTF-8 would reach the sandbox as another name. A directory may hold files of somebody else, and a file
- * that was not there before may be somebody else's.
+ * Whether a path can be restored on the layer. A name that is not UTF-8 would become another name in the sandbox. A
+ * directory, or a file that did not exist before, may contain the work of somebody else.
  */
 function canRestore({ path, before, after }: PathChange): boolean {
   return path.isWellFormed() && before?.kind === 'file' && after?.kind !== 'directory';

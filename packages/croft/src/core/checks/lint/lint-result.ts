@@ -88,7 +88,10 @@ function isIncomplete({ report: { state } }: LintRun): boolean {
   return state === 'broken' || state === 'unreadable';
 }
 
-/** Says that the run is incomplete. The first line, so that nobody takes the findings below it for all findings. */
+/**
+ * Renders a warning that the run is incomplete, as the first line, so that nobody takes the findings below it for all
+ * of them.
+ */
 function renderTrouble(linted: LintRun): string[] {
   const { tool, report } = linted;
   return isIncomplete(linted) ? [`(lint incomplete: ${tool}: ${report.reason ?? report.state})`] : [];

@@ -69,7 +69,7 @@ const manifests = new Set([
   ...['Gemfile', 'Rakefile', 'Makefile', 'CMakeLists.txt', 'meson.build', '.gitignore'],
 ]);
 
-/** Everything else is what a check writes for itself: caches, reports, lock files. */
+/** Whether a file is a source file. All other files that a check changes are its own caches, reports and lock files. */
 function isSource(path: string, { extensions }: Pick<Profile, 'extensions'>): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return extensions.some((ending) => path.endsWith(ending)) || pageFile.test(name) || manifests.has(name);

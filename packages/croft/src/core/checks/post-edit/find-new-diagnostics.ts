@@ -1,9 +1,9 @@
 import type { CodeDiagnostic } from '../../code/ports/code-answers.ts';
 
 /**
- * Returns what a server says of a file after an edit and did not say before. Lines shift with an edit, so that a problem
- * is the same if its words are; of several with the same words, those on other lines than before and nearest to the top
- * are new.
+ * Returns the diagnostics of a file that a server did not report before an edit. Lines shift with an edit, so two
+ * diagnostics are the same if their words are. Of several with the same words, those on other lines than before and
+ * nearest to the top are new.
  */
 export function findNewDiagnostics(
   before: readonly CodeDiagnostic[],
@@ -30,7 +30,7 @@ function countBy(items: readonly CodeDiagnostic[], keyOf: (item: CodeDiagnostic)
   return counts;
 }
 
-/** Takes one of a kind; false if there is none left. */
+/** Takes one of the counted diagnostics with this key. Returns false if none is left. */
 function take(counts: Map<string, number>, one: string): boolean {
   const count = counts.get(one) ?? 0;
   if (count > 0) counts.set(one, count - 1);

@@ -41,7 +41,7 @@ async function format(path: string, profile: Profile, context: PostEditContext):
   const timeoutMs = context.remainingMs();
   if (timeoutMs <= 0) return { advice: [] };
   const before = await workspace.files.read(path, { maxBytes });
-  // A version that this session has not read belongs to somebody else, who formats it.
+  // A version that this session has not read was written by somebody else, who formats it.
   session.reads.mustHaveSeen(workspace.name, before, 'format', path);
   const advice = await run({ path, profile, timeoutMs }, context);
   const after = await workspace.files.read(path, { maxBytes });

@@ -98,7 +98,7 @@ export function createPostEditChecks(options: PostEditChecksOptions): PostEditCh
       if (workspace.access === 'read-only') return undefined;
       const touched = runsPrograms ? await locate(workspace, paths).catch(() => []) : [];
       const checked = touched.some(isOfInterest) ? touched : [];
-      // Most edits end here, and must not pay for what follows.
+      // Most edits need no check: they skip the work below.
       if (checked.length === 0 && !watch?.isOfInterest()) return undefined;
       if (checked.length > 0) reporter?.finish();
       const formats = formatOnEdit && checked.length > 0;
@@ -150,7 +150,7 @@ export function createPostEditChecks(options: PostEditChecksOptions): PostEditCh
   }
 }
 
-/** Formats and lints touched files, and asks what is new about them. */
+/** Formats and lints the touched files, and asks language servers for new diagnostics. */
 async function react(
   touched: readonly TouchedFile[],
   context: PostEditContext,

@@ -26,7 +26,7 @@ interface Compared {
   readonly fresh: readonly CodeDiagnostic[];
 }
 
-/** An edit waits no longer for what was said before it. */
+/** Longest time that an edit waits for the diagnostics before it. */
 const beforeMs = 1000;
 const afterMs = 3000;
 /** After a change of more files than this, the language servers are not asked: each file is one question. */

@@ -27,8 +27,8 @@ export async function stampReports({ files, profile, location }: ReportSearch): 
 }
 
 /**
- * Reads the reports written since `before`: one from an earlier run proves nothing. `undefined` if there are none, or
- * more than can be read.
+ * Reads the reports written since `before`: a report of an earlier run proves nothing. `undefined` if there is no new
+ * one, or more than can be read.
  */
 export async function readNewReports(search: ReportSearch, before: ReportStamps): Promise<string | undefined> {
   const now = await stampReports(search);

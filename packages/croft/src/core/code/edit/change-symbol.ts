@@ -47,7 +47,7 @@ export async function changeSymbol(context: ToolContext, change: SymbolChange) {
     return decide(context, change, current, await current.content());
   });
   const { after } = changed.change;
-  // A session that has read only this symbol knows what is there now.
+  // A session that has read only this symbol also knows its new text.
   if (after) session.reads.sawPart(workspace.name, changed.written.path, hashOf(changed.change.bytes, after.range));
   return changed;
 }

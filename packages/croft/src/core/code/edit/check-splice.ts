@@ -34,7 +34,7 @@ export function checkSplice(splice: CheckedSplice): void {
   throw refuse(`other definitions would change: ${names.join(', ')}${lost.length > maxNames ? ', …' : ''}`);
 }
 
-/** The changed symbol in the new file. For an insertion or a removal there is nothing to look for. */
+/** Finds the changed symbol in the new file. An insertion or a removal has none. */
 export function findTarget({ kind, target, after, oldRange, newRange }: CheckedSplice): CodeSymbol | undefined {
   if (kind === 'insertion' || kind === 'removal') return target;
   const move = createMove(oldRange, newRange);

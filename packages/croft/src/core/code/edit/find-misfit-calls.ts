@@ -75,7 +75,7 @@ function toCallPattern(name: string): RegExp {
   return new RegExp(`(?<![\\w$])${name.replace(/[^\w]/g, '\\$&')}\\s*(?:<[^()]{0,100}>)?\\(`, 'g');
 }
 
-/** String literals, brackets and commas, and what is between them. A quote without an end stands for itself. */
+/** Matches string literals, brackets, commas, and the text between them. A quote without an end stands alone. */
 const piece = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|[()[\]{},]|[^"'`()[\]{},]+|./gs;
 
 /** Reads up to the closing parenthesis. `undefined`: the text ends before it. */

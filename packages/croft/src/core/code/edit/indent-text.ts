@@ -26,7 +26,7 @@ export function indentLines(
 ): string[] {
   const code = lines.filter((line, index) => !literal.has(index) && line.trim() !== '');
   const widths = code.map((line) => leading(line).length);
-  // Before the literals are known, a line of a literal may look less indented than the code.
+  // Until string literals are known, a line inside one may seem less indented than the code.
   const common = literal.size === 0 ? leading(lines[0] ?? '').length : Math.min(...widths);
   const step = stepOf(code, common);
   return lines.map((line, index) => {

@@ -30,7 +30,7 @@ export async function runSymbolEdit(tool: string, context: ToolContext, change: 
   };
 }
 
-/** The same answer before anything is written, for a person who has to approve it. */
+/** Renders the answer before anything is written, for a person who has to approve the change. */
 export async function previewSymbolEdit(tool: string, context: ToolContext, change: SymbolChange): Promise<string> {
   return render(tool, change, await previewSymbolChange(context, change)).text;
 }

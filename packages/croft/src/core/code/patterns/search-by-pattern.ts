@@ -31,14 +31,38 @@ const bracedLanguages = new Set([
   ...['php', 'rust', 'rs', 'scala', 'swift', 'tsx', 'typescript', 'ts'],
 ]);
 
-/** Finds code by its structure. A pattern of several statements finds the blocks that have them in a row. */
+/** Code around a call, in languages whose grammars take a call without any for a type or a macro. */
+const aroundCalls: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  ...{ go: ['func _() { ', ' }'], golang: ['func _() { ', ' }'] },
+  ...{
+    c: ['void _() { ', '; }'],
+    cpp: ['void _() { ', '; }'],
+    'c++': ['void _() { ', '; }'],
+    cc: ['void _() { ', '; }'],
+  },
+};
+
+/**
+ * Finds code by its structure. A pattern of several statements finds the blocks that have them in a row, and a call that
+ * the grammar takes for something else is read again as a call.
+ */
 export async function searchByPattern(workspace: Workspace, search: PatternSearch): Promise<PatternSearchResult> {
   try {
-    return await searchOnce(workspace, search);
+    const found = await searchOnce(workspace, search);
+    const call = found.matches.length === 0 ? toCallRule(search) : undefined;
+    const calls = call && (await searchOnce(workspace, { ...search, pattern: undefined, rule: call }));
+    return calls && calls.matches.length > 0 ? calls : found;
   } catch (thrown) {
     if (search.pattern === undefined || !isSeveralStatements(thrown)) throw thrown;
     return await searchBlocks(workspace, { ...search, pattern: search.pattern });
   }
+}
+
+function toCallRule({ pattern, language = '' }: PatternSearch): PatternSearch['rule'] {
+  const [before, after] = aroundCalls[language.toLowerCase()] ?? [];
+  if (before === undefined || pattern === undefined || !/^[\w.$:>-]+\([\s\S]*\)$/.test(pattern.trim()))
+    return undefined;
+  return { pattern: { context: `${before}${pattern.trim()}${after}`, selector: 'call_expression' } };
 }
 
 async function searchBlocks(workspace: Workspace, search: PatternSearch & { readonly pattern: string }) {
@@ -56,7 +80,7 @@ async function searchOnce(workspace: Workspace, search: PatternSearch): Promise<
   const { said, skipped } = await runAstGrep(workspace, {
     ...{ args: toArguments(search), scope: search.scope, signal: search.signal },
     onMatch(match) {
-      // One more than the limit tells that there are more.
+      // One match more than the limit shows that there are more.
       return matches.push(match) <= search.limit;
     },
   });
@@ -74,7 +98,8 @@ async function searchOnce(workspace: Workspace, search: PatternSearch): Promise<
 }
 
 function toArguments({ pattern, rule, language, rewrite }: PatternSearch): string[] {
-  if (pattern === undefined) return ['scan', `--inline-rules=${JSON.stringify({ id: 'search', language, rule })}`];
+  if (pattern === undefined)
+    return ['scan', `--inline-rules=${JSON.stringify({ id: 'search', language, rule, fix: rewrite })}`];
   return [
     ...['run', `--pattern=${pattern}`],
     ...(language === undefined ? [] : [`--lang=${language}`]),

@@ -1,6 +1,6 @@
-/** One thing that a query asks for: any of its forms will do. */
+/** One term of a query, in all forms that match it. */
 export interface QueryTerm {
-  /** Lower case. The first is what the caller wrote; the others mean the same. */
+  /** In lower case. The first form is the caller's; the others mean the same. */
   readonly forms: readonly string[];
   /** Text in quotes is found as it is written, and only so. */
   readonly isLiteral: boolean;

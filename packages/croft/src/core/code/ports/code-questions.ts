@@ -86,7 +86,7 @@ export interface DiagnosticsQuestion {
 }
 
 export interface FileDiagnostics {
-  /** The real path from the root; as it was given if nobody was asked. */
+  /** The real path from the root; the caller's own path if no server was asked. */
   readonly path: string;
   /** False: nobody was asked, because the server does not run. */
   readonly isAsked: boolean;

@@ -7,7 +7,7 @@ export function toUri(root: string, path: string): string {
 /** The target of a URI: a path of the workspace, from its root, or another path of the sandbox. */
 type UriTarget = { readonly path: string } | { readonly external: string };
 
-/** Returns `undefined` for what is no file, or no name that can be written. */
+/** Converts a URI to a path. Returns `undefined` if the URI names no file, or a name that cannot be written. */
 export function fromUri(root: string, uri: string): UriTarget | undefined {
   const encoded = /^file:\/\/(\/[^?#]*)$/.exec(uri)?.[1];
   const absolute = encoded === undefined ? undefined : decode(encoded);

@@ -2,11 +2,13 @@
 export type ReadySign =
   /** Each answer is complete: the server reads what it needs before it answers. */
   | { readonly kind: 'always' }
-  /** A line of its log. With `isRepeated`, also when it has listed the files again because some came or went. */
+  /**
+   * A line of the server's log. `isRepeated`: the line appears again whenever the server has listed the files again.
+   */
   | { readonly kind: 'log'; readonly pattern: RegExp; readonly isRepeated?: true }
   /** Everything that it reported as work in progress has ended. */
   | { readonly kind: 'progress' }
-  /** A notification of its own. */
+  /** A notification of its own, with this value in this field, which stays for a moment. */
   | { readonly kind: 'notification'; readonly method: string; readonly field?: string; readonly value?: unknown };
 
 /** The program of a server. */
@@ -36,10 +38,14 @@ export interface LanguageServerDefinition {
   readonly initializationOptions?: Readonly<Record<string, unknown>>;
   readonly ready: ReadySign;
   readonly memoryBytes: number;
+  /** How long a request may take. 20 seconds if left out. A server that is late three times in a row is restarted. */
+  readonly requestMs?: number;
   /** A server that nobody asks for this time is stopped. */
   readonly idleMs: number;
   /** Words that cannot be names in the language; servers do not refuse all of them. */
   readonly reservedWords?: readonly string[];
+  /** The file in the directory of a project, if the server has to be told of projects deep in the workspace. */
+  readonly projectFile?: string;
   /** Changed names of such files make the server read the project anew, such as a lock file. */
   readonly restartFiles?: readonly string[];
   /** True if the server reads a changed file again only if the file is open. */

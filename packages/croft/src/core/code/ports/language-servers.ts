@@ -45,9 +45,11 @@ export interface LanguageServer {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /**
    * Waits until the server knows the whole project. Opens the file first: some servers begin only then. Returns false if
-   * that takes longer than 30 seconds.
+   * that takes longer than 30 seconds, or if the server says that it cannot.
    */
   whenReady(path: string): Promise<boolean>;
+  /** The reason when `whenReady` has returned false, for the notes of an answer. */
+  whyIncomplete(): string;
   /** Tells the server what changed on the disk. Returns a number for `changedSince`. */
   sync(): Promise<number>;
   /** Paths that `sync` found changed after it returned this number. */
@@ -58,6 +60,6 @@ export interface LanguageServer {
   reopen(path: string): Promise<void>;
   /** Sends a request. The caller parses the answer: it comes from a program that a hostile repository may control. */
   request(method: string, params: unknown): Promise<unknown>;
-  /** Diagnostics of the file as it is now; `undefined` if the server has not told them in time. */
+  /** Returns the diagnostics of the current content; `undefined` if the server has not sent them in time. */
   diagnostics(path: string): Promise<readonly Diagnostic[] | undefined>;
 }

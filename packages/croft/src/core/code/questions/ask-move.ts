@@ -15,8 +15,8 @@ const maxListed = 1000;
 const maxDirectories = 200;
 
 /**
- * Asks the server of a file what to change in other files when it is moved. For a directory, the server of the first
- * source file in it. Throws `E_NO_SERVER` if nobody can tell.
+ * Asks the server of a file for the edits of other files that its move needs. For a directory, asks the server of its
+ * first source file. Throws `E_NO_SERVER` if there is no server.
  */
 export async function askMove({ from, to }: FileMove, context: CodeContext): Promise<FileEdits> {
   const { kind, path } = await context.workspace.files.stat(from);

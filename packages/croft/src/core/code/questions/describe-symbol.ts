@@ -11,7 +11,7 @@ const maxLength = 8000;
 /** Returns the type and the documentation of a symbol. Throws `E_NO_SERVER` without a server. */
 export function describeSymbol(question: SymbolQuestion, context: CodeContext): Promise<SymbolDescription> {
   return askServerOrSearchText(context, {
-    locate: () => locateSymbol(question, context),
+    locate: () => locateSymbol(question, context, { isTogether: true }),
     ask: (server, { path, position }) =>
       askUntilFresh(server, async () => {
         await server.open(path);

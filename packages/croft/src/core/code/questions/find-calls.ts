@@ -13,9 +13,12 @@ type CallTreeOptions = Pick<CallsQuestion, 'direction' | 'depth'>;
 
 const maxNodes = 500;
 
-/** Lists who calls a function, or what it calls, up to a depth. A cycle is cut where a function comes again. */
+/**
+ * Lists the callers of a function, or the functions that it calls, up to a depth. A function that occurs again is not
+ * followed.
+ */
 export async function findCalls(question: CallsQuestion, context: CodeContext): Promise<FoundCalls> {
-  const target = await locateSymbol(question, context);
+  const { others: _, ...target } = await locateSymbol(question, context, { isTogether: true });
   return useServerOf(target.path, context, async (server) => {
     if (!server.capabilities.callHierarchyProvider)
       throw new AppError('E_NO_SERVER', `the language server ${server.definition.name} cannot list calls`, {

@@ -18,21 +18,18 @@ const methods = { definitions: 'textDocument/definition', implementations: 'text
 
 /** Finds the definitions of a symbol with its language server, or by text if there is none. */
 export function findDefinitions(question: DefinitionsQuestion, context: CodeContext): Promise<FoundLocations> {
-  return askServerOrSearchText<FoundLocations>(context, {
-    locate: () => locateSymbol(question, context),
+  return askServerOrSearchText(context, {
+    locate: () => locateSymbol(question, context, { isTogether: true }),
     async ask(server, target) {
       mustHave(server, methods[question.of]);
       const complete = await server.whenReady(target.path);
       const items = await askLocations(server, target, context, question);
-      const notes = complete ? [] : [stillReading];
-      return { at: nameOf(question, target), items, precision: 'server', complete, notes };
+      const notes = complete ? [] : [server.whyIncomplete()];
+      return { at: nameOf(question, target), items, precision: 'server' as const, complete, notes };
     },
     ...(question.of === 'definitions' && { search: (why: string) => searchByText(question, context, why) }),
   });
 }
-
-/** The note of an answer that was given before the server knew the whole project. */
-export const stillReading = 'the language server still reads the project: ask again';
 
 async function searchByText(question: SymbolQuestion, context: CodeContext, why: string): Promise<FoundLocations> {
   const word = await wordOf(question, context);

@@ -4,15 +4,15 @@ import type { SourceLocation } from '../ports/code-answers.ts';
 import type { FoundLocations, LocatedSymbol, ReferencesPage, ReferencesQuestion } from '../ports/code-questions.ts';
 import { toUri } from '../ports/file-uris.ts';
 import type { LanguageServer } from '../ports/language-servers.ts';
-import { Locations } from '../ports/protocol-schemas.ts';
+import { type Location, Locations } from '../ports/protocol-schemas.ts';
 import { askServerOrSearchText } from '../servers/ask-server-or-search-text.ts';
 import { askUntilFresh } from '../servers/ask-until-fresh.ts';
 import type { CodeContext } from '../servers/code-context.ts';
 import { countMentions, findLines } from '../servers/find-mentions.ts';
 import { isGenerated, isVendored } from '../servers/is-vendored.ts';
-import { locateSymbol } from '../servers/locate-symbol.ts';
+import { type LocatedSymbols, locateSymbol } from '../servers/locate-symbol.ts';
 import { createSourceReader, toSourceLocations } from '../servers/source-locations.ts';
-import { nameOf, stillReading, wordOf } from './find-definitions.ts';
+import { nameOf, wordOf } from './find-definitions.ts';
 import { readCursor, toCursor } from './reference-pages.ts';
 
 const maxByText = 2000;
@@ -33,17 +33,17 @@ export async function findReferences(question: ReferencesQuestion, context: Code
 }
 
 function findAll(question: ReferencesQuestion, context: CodeContext): Promise<FoundLocations> {
-  return askServerOrSearchText<FoundLocations>(context, {
-    locate: () => locateSymbol(question, context),
+  return askServerOrSearchText(context, {
+    locate: () => locateSymbol(question, context, { isTogether: true }),
     async ask(server, target) {
       const complete = await server.whenReady(target.path);
       const found = await askReferences(server, target, context, question.withDeclaration);
       const notes = [
-        ...(complete ? [] : [stillReading]),
+        ...(complete ? [] : [server.whyIncomplete()]),
         ...found.notes,
         ...(await textNote(context, target.word, found.named)),
       ];
-      return { at: nameOf(question, target), items: found.items, precision: 'server', complete, notes };
+      return { at: nameOf(question, target), items: found.items, precision: 'server' as const, complete, notes };
     },
     search: (why) => searchByText(question, context, why),
   });
@@ -51,14 +51,12 @@ function findAll(question: ReferencesQuestion, context: CodeContext): Promise<Fo
 
 async function askReferences(
   server: LanguageServer,
-  { path, position }: LocatedSymbol,
+  { path, position, others = [] }: LocatedSymbols,
   { workspace }: CodeContext,
   includeDeclaration: boolean,
 ) {
   return askUntilFresh(server, async () => {
-    await server.open(path);
-    const params = { textDocument: { uri: toUri(server.root, path) }, position, context: { includeDeclaration } };
-    const locations = Locations.parse(await server.request('textDocument/references', params));
+    const locations = await askAll(server, [{ path, position }, ...others], includeDeclaration);
     const read = createSourceReader(workspace.files);
     const { found: positions, files, misfits } = await toSourceLocations(server, locations, read);
     const hidden = new Set<string>();
@@ -69,6 +67,26 @@ async function askReferences(
     const notes = left === 0 ? [] : [`${left} more in vendored or generated files`];
     return { answer: { items, notes, named: files }, files: [...files, path], misfits };
   });
+}
+
+/** TypeScript tells the uses of an interface apart from those of the constant that it merges with. */
+async function askAll(
+  server: LanguageServer,
+  places: readonly Pick<LocatedSymbol, 'path' | 'position'>[],
+  includeDeclaration: boolean,
+): Promise<Location[]> {
+  const all = new Map<string, Location>();
+  for (const { path, position } of places) {
+    await server.open(path);
+    const params = { textDocument: { uri: toUri(server.root, path) }, position, context: { includeDeclaration } };
+    const found = Locations.parse(await server.request('textDocument/references', params));
+    for (const location of found) all.set(keyOf(location), location);
+  }
+  return [...all.values()];
+}
+
+function keyOf({ uri, range: { start } }: Location): string {
+  return `${uri}:${start.line}:${start.character}`;
 }
 
 function byLocation(a: SourceLocation, b: SourceLocation): number {

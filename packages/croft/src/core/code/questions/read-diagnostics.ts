@@ -8,7 +8,7 @@ import type { CodeContext } from '../servers/code-context.ts';
 
 const maxMessage = 500;
 
-/** Returns what a server says of a file as it is on the disk. */
+/** Returns the diagnostics of a file as it is on the disk. */
 export async function readDiagnostics(
   { path: given, onlyRunning = false }: DiagnosticsQuestion,
   context: CodeContext,

@@ -50,7 +50,7 @@ async function writeOne({ path, version, after }: PlannedFile, { workspace, sess
     wasSeen = hasSeen(session, workspace.name, current);
     return { bytes: after };
   });
-  // The session knows what it has read and what the answer shows of the change.
+  // The session then knows the parts that it has read, and those that the answer shows.
   if (wasSeen) session.reads.saw(workspace.name, { ...written, version: await sha256InTurns(after) });
   return async () => {
     const before = held;

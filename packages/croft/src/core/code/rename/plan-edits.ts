@@ -5,7 +5,7 @@ import type { FileEdits } from '../ports/code-questions.ts';
 import { readSource, type SourceText } from '../ports/source-text.ts';
 import { applyTextEdits } from './apply-text-edits.ts';
 
-/** One file before and after. */
+/** A file with its content before and after the edits. */
 export interface PlannedFile {
   readonly path: string;
   /** The version that the edits were made for. */
@@ -37,7 +37,7 @@ export async function planEdits({ files: edited, moves }: FileEdits, { workspace
   return { files, moves };
 }
 
-/** Throws `E_CONTROL_FILE`: a change of many files is not what a person approves a control file by. */
+/** Throws `E_CONTROL_FILE`: an approval of a control file does not cover a change of many files. */
 export async function refuseControlFiles(paths: readonly string[], workspace: ToolContext['workspace']): Promise<void> {
   const [guarded] = (await workspace.files.controlFiles?.(paths)) ?? [];
   if (!guarded) return;

@@ -15,7 +15,7 @@ const stopWords = new Set(
 /** Pairs of a short and a long form that code uses for one idea. */
 const pairs =
   'arg/argument async/asynchronous attr/attribute auth/authentication auth/authorization buf/buffer cfg/config cmd/command ' +
-  'config/configuration conn/connection ctx/context db/database del/delete dest/destination dir/directory doc/document ' +
+  'config/configuration conn/connection ctx/context db/database del/delete dep/dependency dest/destination dir/directory doc/document ' +
   'elem/element env/environment err/error exec/execute expr/expression ext/extension fmt/format fn/function gen/generate ' +
   'id/identifier idx/index impl/implementation info/information init/initialize iter/iterator len/length lib/library ' +
   'max/maximum mem/memory min/minimum msg/message num/number obj/object param/parameter perm/permission pkg/package ' +

@@ -1,7 +1,7 @@
 import type { CodeHit, ParsedQuery } from '../ports/code-index.ts';
 import { splitWords, toSingular } from './split-words.ts';
 
-/** Only the best hits are looked at again. */
+/** Hits that are rated a second time: the best ones only. */
 const maxLookedAt = 200;
 const maxGain = 0.3;
 

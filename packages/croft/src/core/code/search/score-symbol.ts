@@ -6,7 +6,10 @@ import { splitWords, toSingular } from './split-words.ts';
 const weights = { name: 8, container: 2, signature: 2, path: 2, doc: 1, text: 0.5, partOfWord: 0.4 };
 
 /** The fields of a definition that its score depends on. */
-type ScoredSymbol = Pick<CodeSymbol, 'name' | 'containers' | 'signature' | 'doc' | 'isExported'>;
+type ScoredSymbol = Pick<CodeSymbol, 'name' | 'kind' | 'containers' | 'signature' | 'doc' | 'isExported'>;
+
+/** The title of a test is a sentence, which has more words of a query than the name of the code that it tests. */
+const testFactor = 0.3;
 
 interface Scored {
   readonly symbol: ScoredSymbol;
@@ -44,7 +47,7 @@ function toFields({ symbol, path }: Scored): Field[] {
   });
   return [
     field(weights.name, symbol.name),
-    field(weights.container, symbol.containers.join(' ')),
+    field(weights.container, symbol.containers.filter(isName).join(' ')),
     field(weights.signature, symbol.signature.slice(0, 500)),
     field(weights.path, path),
     field(weights.doc, (symbol.doc ?? '').slice(0, 500)),
@@ -81,8 +84,13 @@ function coverage(worth: readonly number[]): number {
   return share * share;
 }
 
-function fileFactor(path: string, { isExported }: ScoredSymbol): number {
-  return (isExported ? 1.2 : 1) * pathFactor(path);
+/** False for the title of a test. */
+function isName(container: string): boolean {
+  return !container.includes(' ');
+}
+
+function fileFactor(path: string, { isExported, kind }: ScoredSymbol): number {
+  return (isExported ? 1.2 : 1) * (kind === 'test' ? testFactor : 1) * pathFactor(path);
 }
 
 /** Tests, copies of other projects and generated files come later. */

@@ -3,17 +3,17 @@ import type { LocatedSymbol } from '../ports/code-questions.ts';
 import type { LanguageServer, LanguageServers } from '../ports/language-servers.ts';
 import type { CodeContext } from './code-context.ts';
 
-interface AskOrSearch<T> {
-  locate(): Promise<LocatedSymbol>;
-  ask(server: LanguageServer, target: LocatedSymbol): Promise<T>;
+interface AskOrSearch<T, Target extends LocatedSymbol> {
+  locate(): Promise<Target>;
+  ask(server: LanguageServer, target: Target): Promise<T>;
   /** Answers without a server; `why` says why there is none. Absent: the call fails. */
   search?(why: string): Promise<T>;
 }
 
 /** Asks the server of the symbol's language; if there is none, searches by text. */
-export async function askServerOrSearchText<T>(
+export async function askServerOrSearchText<T, Target extends LocatedSymbol>(
   context: CodeContext,
-  { locate, ask, search }: AskOrSearch<T>,
+  { locate, ask, search }: AskOrSearch<T, Target>,
 ): Promise<T> {
   try {
     const target = await locate();

@@ -7,7 +7,7 @@ export interface QuestionedWorkspace extends Pick<Workspace, 'files' | 'withSear
   readonly languageServers: LanguageServers | string;
 }
 
-/** One question, and who asks it. */
+/** A question with its workspace and its caller's signal. */
 export interface CodeContext extends ServerUse {
   readonly workspace: QuestionedWorkspace;
 }

@@ -28,15 +28,31 @@ export async function documentSymbols(server: LanguageServer, path: string): Pro
   const found = DocumentSymbols.parse(
     await server.request('textDocument/documentSymbol', { textDocument: { uri: toUri(server.root, path) } }),
   );
-  return (found ?? []).flatMap((symbol) => {
+  const all = (found ?? []).flatMap((symbol) => {
     if ('selectionRange' in symbol) return flatten(path, symbol, []);
     const { name, kind, location, containerName } = symbol;
     const containers = containerName ? containerName.split(/::|\./) : [];
     return [{ path, name, kind, containers, at: location.range.start, range: location.range }];
   });
+  return all.map(withPlainNames);
+}
+
+/** A method of Go is `(*Cart).Add`, and a container of Rust is `impl Display for Cart`: both are members of `Cart`. */
+function withPlainNames(symbol: ServerSymbol): ServerSymbol {
+  const [, receiver, method] = /^\(\*?(\w+)(?:\[[^\]]*\])?\)\.(\w+)$/.exec(symbol.name.slice(0, maxContainer)) ?? [];
+  if (receiver !== undefined && method !== undefined)
+    return { ...symbol, name: method, containers: [...symbol.containers, receiver] };
+  return { ...symbol, containers: symbol.containers.map(toTypeName) };
+}
+
+function toTypeName(container: string): string {
+  const [, type = container] =
+    /^impl\b.*?(?:\bfor\s+)?(?:\w+::)*(\w+)(?:<[^<>]*>)?$/.exec(container.slice(0, maxContainer)) ?? [];
+  return type;
 }
 
 const maxDepth = 50;
+const maxContainer = 300;
 
 function flatten(path: string, symbol: DocumentSymbol, containers: readonly string[]): ServerSymbol[] {
   const { name, kind, selectionRange, range, children = [] } = symbol;

@@ -1,45 +1,79 @@
 import { AppError } from '@croft/protocol';
 import type { LocatedSymbol, SymbolQuestion } from '../ports/code-questions.ts';
-import { fromUri, toUri } from '../ports/file-uris.ts';
 import type { LanguageServer, LanguageServers } from '../ports/language-servers.ts';
-import { type Location, Locations } from '../ports/protocol-schemas.ts';
 import { readSource, type SourceText } from '../ports/source-text.ts';
+import { pathFactor } from '../search/score-symbol.ts';
 import { parseSymbolAddress, type SymbolAddress } from '../symbols/symbol-address.ts';
 import { serversOf } from './ask-server-or-search-text.ts';
 import type { CodeContext } from './code-context.ts';
 import { documentSymbols, kindName, type ServerSymbol } from './document-symbols.ts';
 import { countMentions, findDeclarations } from './find-mentions.ts';
 import { identifierAt, identifierOnLine } from './identifiers.ts';
+import { findOne, judgeDeclarations } from './judge-declarations.ts';
 
 /** Files that may have the definition, the likely ones first; more are not opened. */
 const maxFiles = 30;
 const maxRows = 20;
 const maxNearest = 5;
 
+interface LocateOptions {
+  /** Declarations that the server takes for one symbol are one. Otherwise they are ambiguous. */
+  readonly isTogether?: boolean;
+}
+
+/** A symbol, with the places of its other declarations. */
+export interface LocatedSymbols extends LocatedSymbol {
+  readonly others?: readonly Pick<LocatedSymbol, 'path' | 'position'>[];
+}
+
 /**
  * Finds the name that a call is about: by its position, by its name on a line, in a file, or in the workspace. Throws
  * `E_NO_SYMBOL` and `E_AMBIGUOUS`. Names without a position need a language server.
  */
-export async function locateSymbol(question: SymbolQuestion, context: CodeContext): Promise<LocatedSymbol> {
-  const { symbol, file_path: path, line, col } = question;
-  const { files } = context.workspace;
-  if (symbol === undefined) {
-    if (path === undefined) throw required('file_path is required, or symbol');
-    if (line === undefined) throw required('line is required (1-based)');
-    if (col === undefined) throw required('col is required (1-based)');
-    const source = await readSource(files, path);
-    return toLocated(source, identifierAt(source, path, line, col));
-  }
+export async function locateSymbol(
+  question: SymbolQuestion,
+  context: CodeContext,
+  { isTogether = false }: LocateOptions = {},
+): Promise<LocatedSymbols> {
+  const { symbol, file_path: path, line } = question;
+  if (symbol === undefined) return locatePosition(question, context);
   const address = parseSymbolAddress(symbol);
-  const word = address.names.at(-1) ?? '';
   if (path !== undefined && line !== undefined) {
-    const source = await readSource(files, path);
-    return toLocated(source, identifierOnLine(source, path, line, word, address.onLine));
+    const source = await readSource(context.workspace.files, path);
+    return toLocated(source, identifierOnLine(source, path, line, address.names.at(-1) ?? '', address.onLine));
   }
+  return locateName(address, path, context, isTogether && address.overload === undefined);
+}
+
+async function locatePosition({ file_path: path, line, col }: SymbolQuestion, { workspace }: CodeContext) {
+  if (path === undefined) throw required('file_path is required, or symbol');
+  if (line === undefined) throw required('line is required (1-based)');
+  if (col === undefined) throw required('col is required (1-based)');
+  const source = await readSource(workspace.files, path);
+  return toLocated(source, identifierAt(source, path, line, col));
+}
+
+async function locateName(
+  address: SymbolAddress,
+  path: string | undefined,
+  context: CodeContext,
+  isTogether: boolean,
+): Promise<LocatedSymbols> {
+  const word = address.names.at(-1) ?? '';
+  const { files } = context.workspace;
   const paths = path === undefined ? await declaringFiles(context, word) : [(await files.stat(path)).path];
   const all = await symbolsIn(paths, context);
-  const matching = matchesOf(address, all);
-  return pick(address, matching.length > 1 ? await dropAliases(matching, context) : matching, { all, path });
+  const matching = testsLast(matchesOf(address, all));
+  if (matching.length < 2) return pick(address, matching, { all, path });
+  const declarations = await judgeDeclarations(matching, context);
+  const together = isTogether ? findOne(declarations) : undefined;
+  const symbols = together ? [together.one] : declarations.map((each) => each.symbol);
+  const others = together?.others.map((each) => ({ path: each.path, position: each.at }));
+  return { ...pick(address, symbols, { all, path }), ...(others && { others }) };
+}
+
+function testsLast(found: readonly ServerSymbol[]): readonly ServerSymbol[] {
+  return found.toSorted((a, b) => pathFactor(b.path) - pathFactor(a.path));
 }
 
 function toLocated({ path }: SourceText, found: Pick<LocatedSymbol, 'word' | 'position'>): LocatedSymbol {
@@ -89,30 +123,6 @@ function matchesOf({ names, isWhole }: SymbolAddress, all: readonly ServerSymbol
   // A name at the top of a file is meant before a local one inside of a function.
   const top = matching.filter(({ containers }) => containers.length === names.length - 1);
   return top.length > 0 ? top : matching;
-}
-
-/** Leaves out names that a file only imports: their definition is another one. */
-async function dropAliases(found: readonly ServerSymbol[], context: CodeContext): Promise<readonly ServerSymbol[]> {
-  const servers = serversOf(context);
-  const own: ServerSymbol[] = [];
-  for (const symbol of found.slice(0, maxRows)) {
-    const definition = servers?.definitionFor(symbol.path);
-    const isOwn = definition && (await servers.use(definition, context, (server) => definesItself(server, symbol)));
-    if (isOwn) own.push(symbol);
-  }
-  return own.length > 0 && found.length <= maxRows ? own : found;
-}
-
-async function definesItself(server: LanguageServer, { path, at }: ServerSymbol): Promise<boolean> {
-  await server.open(path);
-  const uri = toUri(server.root, path);
-  const params = { textDocument: { uri }, position: at };
-  const locations = Locations.parse(await server.request('textDocument/definition', params));
-  const isHere = (location: Location) => {
-    const target = fromUri(server.root, location.uri);
-    return target && 'path' in target && target.path === path && location.range.start.line === at.line;
-  };
-  return locations.length === 0 || locations.some(isHere);
 }
 
 interface PickOptions {

@@ -67,7 +67,9 @@ async function findInWorkspace(written: string, context: SymbolContext): Promise
   if (written.trim() === '') throw new AppError('E_INVALID_INPUT', 'symbol is required, or line with file_path');
   const name = parseSymbolAddress(written).names.at(-1) ?? '';
   const { paths, isCut } = await findMentions(name, ['--word-regexp'], maxFiles, context);
-  const found = await searchFiles(paths, context, (parsed) => matchesIn({ parsed }, { symbol: written }));
+  const found = withoutDeclarations(
+    await searchFiles(paths, context, (parsed) => matchesIn({ parsed }, { symbol: written })),
+  );
   const [only] = found;
   if (found.length > 1)
     throw ambiguous(
@@ -77,6 +79,14 @@ async function findInWorkspace(written: string, context: SymbolContext): Promise
   if (only) return only;
   const where = isCut ? ` in the first ${maxFiles} files that mention it; pass file_path` : '';
   throw noSymbol(written, where, await findNearNames(name, context));
+}
+
+/** A declaration in a header is the same symbol as its definition, which is meant. */
+function withoutDeclarations(found: readonly FoundSymbol[]): readonly FoundSymbol[] {
+  const defined = found.filter(({ symbol }) => symbol.bodyRange !== undefined);
+  const [only] = defined;
+  const isSame = ({ symbol }: FoundSymbol) => symbol.kind === 'function' && only?.symbol.kind === 'function';
+  return only && defined.length === 1 && found.every(isSame) ? defined : found;
 }
 
 async function searchFiles(

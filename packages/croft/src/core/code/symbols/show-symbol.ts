@@ -5,7 +5,7 @@ import { hashOf, lineNumber, lineStart } from '../source-lines.ts';
 import type { FoundSymbol } from './find-symbol.ts';
 import { fullName } from './symbol-address.ts';
 
-/** Renders a definition with the numbers of its lines, and records what of it was shown whole. */
+/** Renders a definition with line numbers, and records which of its lines were shown whole. */
 export function showSymbol(found: FoundSymbol, { workspace, session }: Pick<ToolContext, 'workspace' | 'session'>) {
   const { file, parsed, symbol } = found;
   const { path, bytes } = file;

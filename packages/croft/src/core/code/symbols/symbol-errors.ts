@@ -33,7 +33,7 @@ export function ambiguous(written: string, found: readonly PlacedSymbol[]): AppE
   });
 }
 
-/** `where` says what was searched: ` in a.ts`. */
+/** `where` is the searched place: ` in a.ts`. */
 export function noSymbol(written: string, where: string, known: readonly string[], kind = 'symbol'): AppError {
   const nearest = findNearestNames(written, known, maxNames);
   const advice = nearest.length === 0 ? '' : ` (nearest: ${nearest.join(', ')})`;

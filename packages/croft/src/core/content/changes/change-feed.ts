@@ -12,7 +12,7 @@ interface FeedCursor {
 }
 
 interface ChangeFeedOptions {
-  /** Tells the ids of this feed from those of earlier feeds, which mean nothing here. */
+  /** Part of the ids of this feed. Ids of an earlier feed have another name and mean nothing here. */
   readonly name: string;
   readonly now: () => Date;
   /** How many changes are stored for readers that come back or are slow. */

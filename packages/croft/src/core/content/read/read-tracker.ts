@@ -42,7 +42,7 @@ const maxFiles = 20_000;
 const maxParts = 100;
 
 export function createReadTracker(known: Iterable<SeenFile> = []): ReadTracker {
-  /** Not stored for another server: there the lines must be read again. */
+  /** Shown lines are not stored for another server: there the lines must be read again. */
   const shown = new Map<string, readonly ShownLines[]>();
   const versions = new BoundedMap<string, string>(maxFiles, (_, key) => shown.delete(key));
   const keyOf = (workspace: string, path: string) => `${workspace}\0${path}`;

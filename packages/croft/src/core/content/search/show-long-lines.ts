@@ -18,7 +18,7 @@ export const printedColumns = 4000;
 const maxLineLength = 1000;
 const bytesBefore = 200;
 const bytesAfter = maxLineLength - bytesBefore;
-/** A match beyond this is not shown, or not with what follows it, in the beginning of a line. */
+/** A match farther along its line is not in the shown beginning, or without the text that follows it. */
 const nearBytes = maxLineLength - bytesBefore;
 /** Each costs a read of its file. Further ones show the beginning of their line. */
 const maxFarMatches = 100;

@@ -108,8 +108,8 @@ interface ReadAllOptions {
 }
 
 /**
- * Captures once beside the calls, which may take long, and then once more, quickly, while no call reports. Changes made
- * in between belong to nobody, unless they are reported.
+ * Captures the tree while calls run, which may take long, and then a second time, quickly, while no call reports.
+ * Changes between the two belong to no call, unless a call reported them.
  */
 function createReadAll({ captureHash, exclusively, seen }: ReadAllOptions) {
   return async (onLarge: () => void): Promise<void> => {

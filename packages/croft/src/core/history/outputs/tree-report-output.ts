@@ -44,7 +44,7 @@ export function countPaths({ added, changed, removed }: TreeReport): number {
   return added.length + changed.length + removed.length;
 }
 
-/** Renders what happened to a path, with its text diff if there is one. */
+/** Renders the change of one path, with its text diff if there is one. */
 export function renderDiff(diff: FileDiff): string {
   const { path, before, after, text } = diff;
   const what = !before ? 'added' : !after ? 'removed' : 'changed';
@@ -53,7 +53,7 @@ export function renderDiff(diff: FileDiff): string {
   return text === undefined ? line : line + text;
 }
 
-/** Returns what a text diff does not show: another kind, another mode, sizes of files that are no text. */
+/** Describes a change that a text diff does not show: another kind, another mode, or sizes of binary files. */
 export function detailOf({ before, after, text }: FileDiff): string {
   return [
     ...(before && after && before.kind !== after.kind ? [`was a ${before.kind}, is a ${after.kind}`] : []),

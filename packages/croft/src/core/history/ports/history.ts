@@ -17,7 +17,7 @@ export interface HistoryCall {
   readonly byproducts?: 'all' | 'new' | undefined;
 }
 
-/** The result of a check, and the files that existed before it and changed while it ran, whoever changed them. */
+/** The result of a check, and the files that existed before it and changed during it, whoever changed them. */
 export interface CheckedWork<T> {
   readonly result: T;
   readonly altered: readonly PathChange[];

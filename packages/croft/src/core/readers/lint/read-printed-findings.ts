@@ -35,7 +35,7 @@ interface LocatedMessage {
   readonly line: number;
   readonly column: number;
   readonly message: string;
-  /** Left out if the line has none. */
+  /** Absent if the line has no level. */
   readonly level?: string | undefined;
 }
 

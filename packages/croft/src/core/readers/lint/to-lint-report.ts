@@ -8,7 +8,7 @@ import { brokenLint, readJson, unreadableLint } from '../reader-helpers.ts';
 
 interface LintReading {
   readonly findings: readonly Finding[];
-  /** The tool confirmed, in its own way, that it looked and found nothing. */
+  /** Whether the tool printed that it checked the files and found nothing. */
   readonly isClean: boolean;
   /** The tool said that there was nothing to check. */
   readonly isEmpty?: boolean | undefined;

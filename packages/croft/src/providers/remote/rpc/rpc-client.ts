@@ -38,7 +38,7 @@ export interface RpcCall<Answer> extends DuplexCall {
   sendTo(channel: number, pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<number>;
   /** The answer, with at most `maxBytes` that came on a channel before it. */
   withBytes(channel: number, maxBytes: number): Promise<readonly [Answer, Buffer]>;
-  /** The same, with the bytes parsed as JSON of this schema. */
+  /** Like `withBytes`, with the bytes parsed as JSON by this schema. */
   withJson<Schema extends z.ZodType>(channel: number, maxBytes: number, schema: Schema): Promise<z.output<Schema>>;
 }
 

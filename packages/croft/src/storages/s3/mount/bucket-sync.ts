@@ -53,7 +53,7 @@ export function createBucketSync(context: MountContext, placeholders: Placeholde
       return outage.since;
     },
 
-    /** After a start: finishes an interrupted commit and commits what is left. */
+    /** Called after a start: finishes an interrupted commit, and commits all other local changes. */
     catchUp: (signal?: AbortSignal): Promise<void> => alone(() => catchUp(signal).catch(ignoreOutageAndQuota)),
 
     refresh: (signal: AbortSignal): Promise<void> =>

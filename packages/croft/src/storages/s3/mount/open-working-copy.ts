@@ -135,7 +135,7 @@ function toShared({ objects, namespace, directory, onProgress, onWarning }: Work
   };
 }
 
-/** Removes what an earlier run left in the spool and in unfinished openings. */
+/** Removes files of an earlier run: in the spool, and of unfinished openings. */
 function removeLeftovers(directory: string): void {
   rmSync(join(directory, 'spool'), { recursive: true, force: true });
   for (const name of readdirSync(directory).filter((found) => found.startsWith('opening-')))

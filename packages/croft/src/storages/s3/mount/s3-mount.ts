@@ -21,7 +21,7 @@ export interface S3MountOptions extends WorkingCopyOptions {
 }
 
 export interface S3Mount extends StoredMount {
-  /** The same mount for an agent that uses another name for it. */
+  /** Returns the mount for an agent that uses another name for it. */
   named(name: string): StoredMount;
   /** The time since which the bucket does not answer; `undefined` if it answers. */
   readonly unavailableSince: Date | undefined;

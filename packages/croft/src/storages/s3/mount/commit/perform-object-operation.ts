@@ -73,7 +73,7 @@ function send(
   );
 }
 
-/** Interprets a refused put: the object is ours (an answer was lost), is gone, or is somebody else's. */
+/** Interprets a refused put: this server's object is there (its answer was lost), or no object, or somebody else's. */
 async function judge(
   context: MountContext,
   key: string,

@@ -41,7 +41,7 @@ export async function applyRemoteChanges(
       await restoreMarkedDirectories(context, changes);
       return new Set(left);
     }
-    // Somebody is changing these paths right now. They must not hold up the others.
+    // These paths are being changed right now, and must not delay the others.
     if (tries > 0) for (const path of late) moving.add(path);
   }
   return new Set(wanted);

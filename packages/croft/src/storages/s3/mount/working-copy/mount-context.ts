@@ -15,7 +15,7 @@ export interface MountContext {
   readonly spool: string;
   /** Owner of the files. Defaults to the user of this process. */
   readonly owner?: Owner | undefined;
-  /** Tells the operator what was left alone. The same message is reported once. */
+  /** Reports to the operator a file that was left alone. The same message is reported once. */
   warn(message: string): void;
   progress(phase: MountPhase, done: number, total?: number): void;
 }

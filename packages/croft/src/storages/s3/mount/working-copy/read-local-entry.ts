@@ -4,7 +4,7 @@ import { type BufferedContent, bufferBytes, bufferContent } from './buffered-con
 import { type MountContext, maxBufferedBytes } from './mount-context.ts';
 import { type FdRelativePath, isGone, openForReading, withParentOpen } from './with-parent-open.ts';
 
-/** A local file, link or directory as it is sent: the bytes, and the entry of exactly these bytes. */
+/** A local file, link or directory: its bytes, and the tree entry of exactly these bytes. */
 export interface LocalEntry {
   readonly entry: TreeEntry;
   readonly content: BufferedContent;
