@@ -35,6 +35,7 @@ export function createRemoteSurfaces({ fleet, fleetWorkspaces, workspaces, hasFi
     /** Binds workspaces that have no runner yet. Returns whether a record was changed. */
     async bindToRunners({ workspaces: attached }: AgentSurface): Promise<boolean> {
       const unbound = attached.filter((one) => isOnRunner(one) && one.record.config.home === undefined);
+      if (unbound.length === 0) return false;
       const bound = await Promise.all(unbound.filter((one) => !hasNoHome(one)).map(bind));
       return bound.some(Boolean);
     },

@@ -7,6 +7,13 @@ export async function rejectAfter<T>(ms: number, work: Promise<T> | undefined): 
   if (!work) return undefined;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => reject(new AppError('E_TIMEOUT', `no answer within ${ms / 1000} s`)), ms);
-  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  const end = (answer: () => void) => {
+    clearTimeout(timer);
+    answer();
+  };
+  work.then(
+    (result) => end(() => resolve(result)),
+    (thrown) => end(() => reject(thrown)),
+  );
   return promise;
 }

@@ -2,7 +2,7 @@
  * Runs `save` once at a time. Calls during a save share the save that follows it: that one stores what all of them
  * changed.
  */
-export function createSerialSave<T>(save: (latest: T) => Promise<void>): (latest: T) => Promise<void> {
+export function createSerialSave<T>(save: (latest: T) => Promise<void>) {
   let running: Promise<void> | undefined;
   let following: { latest: T; readonly saved: Promise<void> } | undefined;
 
@@ -20,10 +20,15 @@ export function createSerialSave<T>(save: (latest: T) => Promise<void>): (latest
     if (next) await start(next.latest);
   }
 
-  return (latest) => {
-    if (!running && !following) return start(latest);
-    following ??= { latest, saved: startAfter(running ?? Promise.resolve()) };
-    following.latest = latest;
-    return following.saved;
+  const isIdle = () => !running && !following;
+
+  return {
+    isIdle,
+    save(latest: T): Promise<void> {
+      if (isIdle()) return start(latest);
+      following ??= { latest, saved: startAfter(running ?? Promise.resolve()) };
+      following.latest = latest;
+      return following.saved;
+    },
   };
 }

@@ -64,7 +64,7 @@ test('a session that a call did not change is not stored, whatever the order of 
   const { store, session, uses } = fixture;
   for (const path of ['b.ts', 'a.ts', 'b.ts', 'a.ts']) {
     saw(session, path);
-    await store.save(session);
+    expect(store.save(session)).toBeUndefined();
   }
   expect(uses).toEqual([]);
   saw(session, 'c.ts');
@@ -105,4 +105,16 @@ test('concurrent calls of one session lose no change, and are stored together', 
   const later = open('server_1');
   await later.store.refresh(later.session);
   expect([...later.session.reads.seen].map(([, path]) => path)).toEqual(['a.ts', 'b.ts', ...paths]);
+});
+
+test('a change that is taken back while it is being stored is stored again', async () => {
+  await using fixture = await openStored();
+  const { store, session, open } = fixture;
+  session.workingDirectory = { workspace: 'w', path: 'src' };
+  const storing = store.save(session);
+  session.workingDirectory = undefined;
+  await Promise.all([storing, store.save(session)]);
+  const later = open('server_1');
+  await later.store.refresh(later.session);
+  expect(later.session.workingDirectory).toBeUndefined();
 });

@@ -16,8 +16,8 @@ export interface SessionStore {
    * the call arrived: if the count is unchanged, no other server can have stored anything, and nothing is read.
    */
   refresh(session: Session, sessionMoves?: number): Promise<void>;
-  /** Stores the session if it has changed. */
-  save(session: Session): Promise<void>;
+  /** Stores the session if it has changed. Returns nothing if it has not, as after most calls. */
+  save(session: Session): Promise<void> | undefined;
 }
 
 interface SessionStoreOptions {
@@ -61,8 +61,11 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   const boundsOf = createBounds();
   const isChanged = createChangeCheck(options);
   const isRecent = () => known !== undefined && now().getTime() - Date.parse(known.usedAt) < touchMs;
+  // Compares marks of the session, because its state is large.
+  const isStored = (session: Session) => isRecent() && isSameFingerprint(toFingerprint(session), savedMark);
+  const inTurn = createSerialSave(save);
 
-  return { refresh, save: createSerialSave(save) };
+  return { refresh, save: (session) => (inTurn.isIdle() && isStored(session) ? undefined : inTurn.save(session)) };
 
   async function refresh(session: Session, sessionMoves?: number): Promise<void> {
     if (known && !(await isChanged(known, sessionMoves))) return;
@@ -80,10 +83,8 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
 
   async function save(session: Session): Promise<void> {
     // A child session that has ended stays ended: a row made here would lack its limits.
-    if (!known && isChildId(name)) return;
+    if (isStored(session) || (!known && isChildId(name))) return;
     const mark = toFingerprint(session);
-    // Most calls change nothing, and the state of a long session is large.
-    if (isRecent() && isSameFingerprint(mark, savedMark)) return;
     if (await storeIfChanged(session)) savedMark = mark;
   }
 

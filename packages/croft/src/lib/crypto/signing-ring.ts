@@ -15,7 +15,7 @@ export function createSigningRing(ring: readonly RingKey[] | KeyringSource, use:
   return {
     sign(text: string): string {
       const [id, key] = signing().current;
-      return `${id}.${hmac(key, text).toString('hex')}`;
+      return `${id}.${createHmac('sha256', key).update(text).digest('hex')}`;
     },
     check(text: string, signature: string): SignatureCheck {
       const [id = '', given = '', ...rest] = signature.split('.');

@@ -32,10 +32,12 @@ export const endpoints: readonly RestEndpoint[] = toEndpoints([
     .map((route) => routeAt(`/accounts/{accountId}${belowAccount(route)}`, 'admin', route)),
 ]);
 
+const byLength = Map.groupBy(endpoints, ({ segments }) => segments.length);
+
 /** `path` is still percent-encoded. */
 export function matchPath(path: string): EndpointMatch | undefined {
   const given = path.replace(/\/+$/, '').split('/');
-  for (const endpoint of endpoints) {
+  for (const endpoint of byLength.get(given.length) ?? []) {
     const params = matchSegments(endpoint.segments, given);
     if (params) return { endpoint, params };
   }
@@ -43,7 +45,6 @@ export function matchPath(path: string): EndpointMatch | undefined {
 }
 
 function matchSegments(pattern: readonly string[], given: readonly string[]): Record<string, string> | undefined {
-  if (pattern.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, segment] of pattern.entries()) {
     const text = given[index] ?? '';

@@ -23,9 +23,9 @@ const quietMs = 30_000;
  */
 export async function streamRunningCall<Answer>(options: FollowOptions<Answer>): Promise<Answer | Response> {
   const { form, signal, isStillAllowed } = options;
-  const stopped = new AbortController();
+  const stopped = abortWith(signal);
   const feed = createCallFeed();
-  const call = options.run({ form, receive: feed.receive }, AbortSignal.any([signal, stopped.signal]));
+  const call = options.run({ form, receive: feed.receive }, stopped.signal);
   const quiet = Promise.withResolvers<typeof following>();
   const timer = setTimeout(() => quiet.resolve(following), quietMs);
   const first = await Promise.race([feed.started, call, quiet.promise]).finally(() => clearTimeout(timer));
@@ -54,6 +54,15 @@ function toEvent(piece: OutputPiece): AgentToolEvent {
     base64: bytes.toString('base64'),
     ...(redacted.length > 0 && { redacted: [...redacted] }),
   };
+}
+
+/** One listener costs a third of `AbortSignal.any`. */
+function abortWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  const stop = () => controller.abort(signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return controller;
 }
 
 function toFailure(thrown: unknown): AgentToolEvent {
