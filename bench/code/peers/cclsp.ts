@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLeanClient, type ToolClient } from '../../stdio-client.ts';
 import { inOwnNetwork, peerFile, pythonServer } from './code-peers.ts';
@@ -14,6 +14,7 @@ export function cclspCommand(directory: string, scratch: string): [string, ...st
     },
     { extensions: ['py'], command: pythonServer(), rootDir: directory },
   ];
+  mkdirSync(scratch, { recursive: true });
   writeFileSync(config, JSON.stringify({ servers }));
   return inOwnNetwork([
     ...['env', '-C', directory, `CCLSP_CONFIG_PATH=${config}`],
