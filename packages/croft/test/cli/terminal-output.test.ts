@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { croft } from '../support/harness.ts';
+import { croft, makeDirectory, runCroft } from '../support/harness.ts';
 import { openPty } from '../support/pty.ts';
 import { type CliFixture, openCliFixture } from './cli-fixture.ts';
 
@@ -33,4 +33,14 @@ test('a diff has colours on a terminal, and none with NO_COLOR or in a pipe', as
   expect(await show(line, 100)).toContain('\u001b[32m+a\u001b[39m');
   expect(await show(line, 100, { NO_COLOR: '1' })).not.toContain('\u001b');
   expect((await fixture.run(line.split(' '))).stdout).toContain('\n+a\n');
+});
+
+test('croft tool prints no control sequence of a file, its name or an argument', async () => {
+  using work = makeDirectory({ 'a\u001b]0;evil\u0007b.txt': 'one \u001b[31mred\u009b2J\n' });
+  const tool = (name: string, input: object, ...more: string[]) =>
+    runCroft(['tool', name, JSON.stringify(input), '--workspace', work.path, ...more]);
+  expect((await tool('glob', { pattern: 'a*' })).stdout).toBe('ab.txt\n');
+  expect((await tool('grep', { pattern: 'one', output_mode: 'content' })).stdout).toContain('one red');
+  expect((await tool('read', { file_path: '\u001b[31mmissing' })).stderr).not.toContain('\u001b');
+  expect((await tool('glob', { pattern: 'a*' }, '--json')).stdout).not.toContain('\u001b');
 });

@@ -2,6 +2,7 @@ import { AppError } from '@croft/protocol';
 import type { ToolDescription } from '../../core/calls/describe-tool.ts';
 import { createTrustingTracker } from '../../core/content/read/read-tracker.ts';
 import { parseJson } from '../../lib/text/parse-json.ts';
+import { stripControlSequences } from '../../lib/text/strip-control-sequences.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { openApp, workspaceOptions } from '../options/workspace-options.ts';
@@ -25,11 +26,13 @@ export const tool = defineCommand({
     try {
       if (name === undefined) return print(terminal, await app.toolbox.list(session), values.json ?? false);
       const { text, structured } = await app.toolbox.call(name, input, { session, signal: stop });
-      stdout.write(values.json ? `${JSON.stringify(structured)}\n` : endLine(text));
+      stdout.write(values.json ? `${JSON.stringify(structured)}\n` : endLine(stripControlSequences(text)));
       return 0;
     } catch (thrown) {
       const error = withOwnWords(AppError.from(thrown));
-      stderr.write(values.json ? `${JSON.stringify({ error })}\n` : `${error.code}: ${error.text}\n`);
+      stderr.write(
+        values.json ? `${JSON.stringify({ error })}\n` : `${error.code}: ${stripControlSequences(error.text)}\n`,
+      );
       return 1;
     } finally {
       await session.close();
