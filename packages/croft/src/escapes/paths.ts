@@ -8,7 +8,7 @@ import { pathsRespelled } from './paths-respelled.ts';
 import { pathsSpecialFiles } from './paths-special-files.ts';
 import { pathsToControlFiles } from './paths-to-control-files.ts';
 
-/** A: files outside the workspace, reached by the file tools and by commands. */
+/** Group A (A1, A1b, …): attempts to reach files outside the workspace, by the file tools and by commands. */
 export const paths: readonly Escape[] = [
   ...pathsByText,
   ...pathsLinks,

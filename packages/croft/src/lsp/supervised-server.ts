@@ -4,9 +4,9 @@ import type { Sandbox } from '../core/commands/sandbox.ts';
 import type { Files } from '../core/files/files.ts';
 import { unlessAborted } from '../lib/concurrency/unless-aborted.ts';
 import type { NumberedChanges } from './numbered-changes.ts';
-import { createRunningServer, type RunningServer } from './running-server.ts';
 import { codeServerError, noServerError, ServerGoneError, toOpenError } from './server-errors.ts';
 import { type LanguageServerLaunch, type ServerProcess, startServer } from './server-process.ts';
+import { createSyncedServer, type SyncedServer } from './synced-server.ts';
 
 type Tell = (state: 'started' | 'ended' | 'failed', words: string) => void;
 
@@ -26,7 +26,7 @@ const maxPauseMs = 5000;
 const maxAttempts = 2;
 
 interface Opened {
-  readonly server: RunningServer;
+  readonly server: SyncedServer;
   readonly process: ServerProcess;
   readonly sandbox: Sandbox;
 }
@@ -110,7 +110,7 @@ async function start(options: SupervisedServerOptions, startedAt: number, note: 
   try {
     const process = await startServer(sandbox, launch);
     tell('started', '');
-    return { process, sandbox, server: createRunningServer({ definition, process, files, changes, startedAt }) };
+    return { process, sandbox, server: createSyncedServer({ definition, process, files, changes, startedAt }) };
   } catch (thrown) {
     await sandbox.close().catch(() => {});
     const { code, message } = AppError.from(thrown);

@@ -6,8 +6,8 @@ export const snapshotCreate = defineTool({
   name: 'snapshot_create',
   title: 'Make a snapshot',
   description:
-    'Remember all files of the workspace as they are now under a name, outside of any git repository, which is not ' +
-    'touched. Files that git ignores are left out unless asked for. The same name again replaces the snapshot.',
+    'Save all files of the workspace, as they are now, under a name. No git repository is used or changed. ' +
+    'Files that git ignores are left out unless asked for. The same name again replaces the snapshot.',
   toolset: 'history',
   access: 'write',
   keepsMore: true,

@@ -20,8 +20,8 @@ export const snapshotRestore = defineTool({
   title: 'Restore a snapshot',
   description:
     'Restore the files of a snapshot, or with green: true those of the last state whose tests passed, and answer every ' +
-    'path that was added, changed or removed. Ignored files stay as they are unless the snapshot has them, and every ' +
-    '.git does. The state before the restore becomes a snapshot too.',
+    'path that was added, changed or removed. Ignored files that the snapshot does not have stay as they are, and every ' +
+    '.git always stays. The state before the restore becomes a snapshot too.',
   toolset: 'history',
   access: 'write',
   reach: 'one',

@@ -6,10 +6,10 @@ import { createApprovals, createAudit } from './approvals.ts';
 import { createCollections } from './collections.ts';
 import { createFiles } from './files.ts';
 import { createForks } from './forks.ts';
+import { createKeySession } from './key-session.ts';
 import { createKeys, createSecrets } from './keys.ts';
 import { type ClientOptions, type Connection, createRequest, createSend, toConnection } from './request.ts';
 import { createRunners } from './runners.ts';
-import { createSession } from './session.ts';
 import { createHistory } from './snapshots.ts';
 import { createTerminals } from './terminals.ts';
 
@@ -25,7 +25,7 @@ export function createClientOn(connection: Connection) {
   return {
     health: (): Promise<Health> => request('GET', '/healthz', { answer: Health }),
     account: createAccount(request, '/v1/account'),
-    session: createSession(request),
+    session: createKeySession(request),
     keys: createKeys(request),
     ...createCollections(request, '/v1'),
     runners: createRunners(request),

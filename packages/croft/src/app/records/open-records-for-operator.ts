@@ -3,8 +3,8 @@ import { findUnusedKey } from '../../core/accounts/sealing/check-server-keys.ts'
 import { resealAllRecords } from '../../core/accounts/sealing/reseal-all-records.ts';
 import { errorMessage } from '../../lib/error-message.ts';
 import { UsageError } from '../../lib/usage-error.ts';
+import { createDataDirectories } from './data-directories.ts';
 import { openSealedRecords, type SealedRecordsOptions } from './open-records.ts';
-import { createOperatorDirectories } from './operator-directories.ts';
 import { auditPages } from './server-audit-trail.ts';
 
 /** Opens the records of a server for an operator's command that runs beside the server. */
@@ -16,7 +16,7 @@ export async function openRecordsForOperator(options: SealedRecordsOptions) {
     resealAllRecords: () => resealAllRecords(records, vault),
     /** The key that was added and has not sealed anything yet. */
     unusedKey: () => findUnusedKey(records, ring.keys),
-    directories: createOperatorDirectories(options.data, records),
+    directories: createDataDirectories(options.data, records),
     audit: {
       rows: (accountId?: string) => auditRows(accountId),
       verify: (heads: readonly { name: string; text: string }[]) => trail.verify(records, heads),

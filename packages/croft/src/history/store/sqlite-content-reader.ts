@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '../../lib/crypto/sha256.ts';
+import { unpack } from './compress-rows.ts';
 import { missingContent, rottenContent } from './history-store-errors.ts';
 import { type HistoryConnection, retryWhileBusy } from './sqlite-connection.ts';
-import { unpack } from './sqlite-packing.ts';
 
 /** Reads contents and hashes them again. Throws for a damaged content. */
 export function createSqliteContentReader(reader: HistoryConnection) {

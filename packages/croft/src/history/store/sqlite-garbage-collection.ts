@@ -3,9 +3,9 @@ import { AppError } from '@croft/protocol';
 import type { TreeHash } from '../../core/history/ports/tree.ts';
 import { decodeRawListing } from '../../core/history/trees/listing-codec.ts';
 import { sqliteWalPragmas } from '../../lib/sqlite/sqlite-wal.ts';
+import { type CancellableTransact, packAll } from './compress-rows.ts';
 import { connectHistory, type HistoryConnection } from './sqlite-connection.ts';
 import { createSqliteContentReader } from './sqlite-content-reader.ts';
-import { type CancellableTransact, packAll } from './sqlite-packing.ts';
 
 const rowsPerTurn = 50;
 const pagesPerTurn = 64;

@@ -27,8 +27,8 @@ export interface LocatedSymbols extends LocatedSymbol {
 }
 
 /**
- * Finds the name that a call is about: by its position, by its name on a line, in a file, or in the workspace. Throws
- * `E_NO_SYMBOL` and `E_AMBIGUOUS`. Names without a position need a language server.
+ * Finds the symbol that a call is about: by line and column, by its name on a line, by its name in a file, or by its
+ * name in the workspace. Only the last two need a language server. Throws `E_NO_SYMBOL` and `E_AMBIGUOUS`.
  */
 export async function locateSymbol(
   question: SymbolQuestion,

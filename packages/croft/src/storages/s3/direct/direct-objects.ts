@@ -54,8 +54,8 @@ export function createDirectObjects(objects: ObjectStore, namespace: string) {
   }
 
   /**
-   * Yields all objects below a key whose keys are valid paths, in key order. Directories for which `skip` returns true
-   * are skipped without listing them.
+   * Yields, in key order, the objects below `directory` whose keys are valid paths, marks of removed files included.
+   * Directories for which `skip` returns true are not listed.
    */
   async function* below(directory: string, options: BelowOptions = {}): AsyncGenerator<ListedObject> {
     const { skip = () => false, signal } = options;

@@ -3,11 +3,14 @@ import type { Records } from '../../core/accounts/ports/records.ts';
 import { UsageError } from '../../lib/usage-error.ts';
 import { readDataDirectoryId } from '../../storages/index.ts';
 
-/** A running server says every 30 seconds that it uses its data directory. */
+/**
+ * A server that has not said for this long that it uses its data directory counts as gone. A running server says so every
+ * 30 seconds.
+ */
 const aliveMs = 90_000;
 
 /** The data directories of all servers of a database, for the operator. */
-export function createOperatorDirectories(data: string, records: Records) {
+export function createDataDirectories(data: string, records: Records) {
   const now = () => (records.clock?.now() ?? new Date()).getTime();
   const list = (): Promise<readonly DataDirectoryRow[]> => records.read(({ dataDirectories }) => dataDirectories.all());
 

@@ -12,7 +12,7 @@ import { createProjectRoots } from './project-roots.ts';
 import type { LanguageServerLaunch, ServerProcess } from './server-process.ts';
 import { createRequester } from './server-requests.ts';
 
-interface RunningServerOptions extends Pick<LanguageServerLaunch, 'definition'> {
+interface SyncedServerOptions extends Pick<LanguageServerLaunch, 'definition'> {
   readonly process: ServerProcess;
   readonly files: Pick<Files, 'read' | 'modifiedTimes'>;
   readonly changes: NumberedChanges;
@@ -25,10 +25,10 @@ const diagnosticsMs = 3000;
 /** How long a server may take to list its files again after some came or went. */
 const rescanMs = 2000;
 
-export type RunningServer = ReturnType<typeof createRunningServer>;
+export type SyncedServer = ReturnType<typeof createSyncedServer>;
 
 /** A server process that gets every change on the disk before each request. */
-export function createRunningServer(options: RunningServerOptions) {
+export function createSyncedServer(options: SyncedServerOptions) {
   const { definition, process, files, changes } = options;
   const { rpc, root, readiness, published, capabilities } = process;
   const { notify } = rpc;

@@ -15,8 +15,8 @@ const bytesPerTurn = 512 * 1024;
 const params = { [constants.ZSTD_c_compressionLevel]: 3 };
 
 /**
- * Returns the bytes of a row, or `undefined` if the file is damaged: they cannot be unpacked, or are more than
- * `maxBytes`.
+ * Returns the bytes of a row, unpacked; `undefined` if packed bytes are damaged, or unpack to more than `maxBytes`. Rows
+ * that are not packed are not limited.
  */
 export function unpack(
   { bytes, packing }: { readonly bytes?: unknown; readonly packing?: unknown },
