@@ -1,15 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { connectStdio, makeDirectory } from '../support/harness.ts';
 
-test('a workspace with more repositories than the sandbox can guard fails with advice', async () => {
+test('a workspace with more repositories than mounts can hold opens, can be cleaned, and is held by name', async () => {
   const tree = Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`d${index}/.git/HEAD`, 'ref: x\n']));
   using crowded = makeDirectory(tree);
   await using session = await connectStdio(['--workspace', crowded.path]);
-  const { isError, text, structured } = await session.call('bash', { command: 'true' });
-  expect(isError).toBe(true);
-  expect(structured.error.code).toBe('E_SANDBOX_UNAVAILABLE');
-  expect(text).toContain('more hooks and settings');
-  expect(text).not.toContain('Argument list');
+  const bash = async (command: string) => (await session.call('bash', { command })).text;
+  const all = Array.from({ length: 1100 }, (_, index) => index);
+  const settings = (index: number) => crowded.at(`d${index}/.git/config`);
+  const hook = (index: number) => crowded.at(`d${index}/.git/hooks/pre-commit`);
+  await bash('for d in d*; do printf "[core]\\n\\tfsmonitor = touch ran\\n" > $d/.git/config; done; true');
+  await bash('for d in d*; do mkdir -p $d/.git/hooks; printf "#!/bin/sh\\n" > $d/.git/hooks/pre-commit; done; true');
+  expect(
+    all.filter((index) => existsSync(settings(index)) && readFileSync(settings(index), 'utf8').includes('ran')),
+  ).toEqual([]);
+  expect(all.filter((index) => existsSync(hook(index)))).toEqual([]);
+  expect(await bash('rm -rf d7 && ls | wc -l')).toMatch(/^1099\n/);
 });
 
 test('files that look like settings but that no program obeys do not count', async () => {
