@@ -9,6 +9,7 @@ export type Reservations = ReturnType<typeof createReservations>;
 type RemovedRecord = { readonly sandboxId: string } | { readonly workspaceId: string };
 
 const checkMs = 1000;
+const stopped = 'the server stopped';
 
 /**
  * The persistent sandboxes of this server. All sessions with the same sandbox record and workspace share one. A
@@ -45,10 +46,14 @@ export function createReservations(options: ReservationsOptions) {
       await records.change(({ reservations }) => reservations.removeOf(accountId, of));
     },
     endLongestSuspended: (accountId: string) => endLongestSuspended(open(), accountId),
-    /** Ends all. Their rows stay: the next server that opens them resumes, and does not set up again. */
+    /**
+     * Ends all. Their rows stay: the next server that opens them resumes, and does not set up again. One that is being
+     * opened, which may take long, ends when it is open; nobody waits for it.
+     */
     async close(): Promise<void> {
       clearInterval(timer);
-      await endThose(() => true, 'the server stopped');
+      void endThose(() => true, stopped).catch(() => {});
+      await Promise.all(open().map(({ end }) => end(stopped)));
     },
   };
 
